@@ -28,7 +28,7 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'works-after-a-failure',
-    name: 'MUST NOT keep any lock after `register` rejects',
+    name: 'MUST release all locks when `register` rejects, so the next call succeeds',
     async test({ open }) {
       const store = await open()
       const request = createRequest('1', ['example.com', 'example.org'].map(toTestName), [], fail)
@@ -42,7 +42,7 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'saves-all-or-nothing',
-    name: 'MUST save none of the names of a call that fails while saving',
+    name: 'MUST save no name of a call if one of its names cannot be saved',
     async test({ open }) {
       const store = await open()
       const names = ['a.example.com', 'b.example.com', 'c.example.com'].map(toTestName)
@@ -53,7 +53,7 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'saves-the-last-decision',
-    name: 'MUST save the names that the last call of `decide` returned, if `register` calls `decide` several times',
+    name: 'MUST save the names that `decide` returned last, if `register` calls it several times',
     async test({ open }) {
       const store = await open()
       const rivals = Array.from({ length: 4 }, async (_, caller) => {

@@ -87,7 +87,7 @@ export function domainStoreSuite<Store extends SuiteStore>(options: StoreSuiteOp
 const featureCases: readonly CaseDefinition[] = [
   {
     id: 'features-are-as-declared',
-    name: 'MUST have the optional parts that `features` lists, and no others',
+    name: 'MUST have exactly the optional methods and properties that `features` lists',
     async test({ open, features }) {
       const isPushed = features.includes('synchronize') || features.includes('isInTransaction')
       const store = await open(isPushed ? () => {} : undefined)

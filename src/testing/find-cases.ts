@@ -12,7 +12,7 @@ async function find(store: SuiteStore, question: LookUp): Promise<LookUpResult> 
 export const findCases: readonly CaseDefinition[] = [
   {
     id: 'finds-what-register-finds',
-    name: 'MUST find what `register` would find, without registering',
+    name: 'MUST find the same registrations in `find` as in `register`',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['example.com', '*.a.example.com', 'www.example.com', 'x.www.example.com', '8.8.8.8'])

@@ -36,7 +36,7 @@ const longest = (label: string) => `${label}.${'a'.repeat(63)}.${'b'.repeat(63)}
 export const hostileTextCases: readonly CaseDefinition[] = [
   {
     id: 'text-is-data',
-    name: 'MUST treat every string as data: quotes, fragments of queries, placeholders',
+    name: 'MUST treat quotes, placeholders and parts of queries in a string as ordinary characters',
     async test({ open }) {
       const store = await open()
       const domains = fragments.map(fragment => `${fragment}.example.com`)

@@ -81,7 +81,7 @@ export const importCases: readonly CaseDefinition[] = [
   },
   {
     id: 'import-and-calls-exclude-each-other',
-    name: 'MUST import atomically with respect to calls for the same registrable domains',
+    name: 'MUST NOT let overlapping names be saved by an import and a simultaneous call',
     async test({ open }) {
       const store = await open()
       for (const domain of manyDomains(10)) {

@@ -21,7 +21,7 @@ async function submitWithinLimit(store: SuiteStore, domains: readonly string[]):
 export const limitCases: readonly CaseDefinition[] = [
   {
     id: 'held-is-counted',
-    name: 'MUST count the registrations of the calling team, and no others, if the request asks for the count',
+    name: 'MUST count the registrations of the calling team, and of no other team, if the request asks for the count',
     async test({ open }) {
       const store = await open()
       await save(store, '2', ['theirs.com'])

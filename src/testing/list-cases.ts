@@ -74,7 +74,7 @@ export const listCases: readonly CaseDefinition[] = [
   },
   {
     id: 'lists-by-page',
-    name: 'MUST list at most `limit` registrations, starting after the one named in `after`',
+    name: 'MUST list at most `limit` registrations, beginning after the one with the ID in `after`',
     async test({ open }) {
       const store = await open()
       for (const [index, domain] of manyDomains(14).entries()) await save(store, String((index % 2) + 1), [domain])
@@ -87,7 +87,7 @@ export const listCases: readonly CaseDefinition[] = [
   },
   {
     id: 'lists-a-thousand-by-default',
-    name: `MUST list ${MOST_AT_ONCE} registrations when no limit is given`,
+    name: `MUST list ${MOST_AT_ONCE} registrations at most if no limit is given`,
     async test({ open }) {
       const store = await open()
       for (let call = 0; call < 11; call += 1) await save(store, '1', manyDomains(100, `c${call}.`))
@@ -96,7 +96,7 @@ export const listCases: readonly CaseDefinition[] = [
   },
   {
     id: 'lists-the-newest-first',
-    name: 'MUST list the newest registrations first if requested, also across pages',
+    name: 'MUST list the newest registrations first, even across pages, if `order` says so',
     async test({ open }) {
       const store = await open()
       const domains = ['c.com', 'a.com', 'd.com', 'b.com', 'e.com', 'x.a.com', '*.a.com']
@@ -111,7 +111,7 @@ export const listCases: readonly CaseDefinition[] = [
   },
   {
     id: 'lists-one-domain',
-    name: 'MUST list only the registration of one name if requested, in any spelling of the name',
+    name: 'MUST list only the registration of the name in `domain`, in any spelling',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['example.com', 'www.example.com', '*.example.com'])
@@ -127,7 +127,7 @@ export const listCases: readonly CaseDefinition[] = [
   },
   {
     id: 'lists-below',
-    name: 'MUST list the names below a given name, sorted by labels from right to left, also across pages',
+    name: 'MUST list the names below a given name, sorted by labels from right to left, even across pages',
     async test({ open }) {
       const store = await open()
       const below = ['*', 'a', 'b.a', 'c.b.a', 'b', 'a.b', 'c'].map(prefix => `${prefix}.example.com`)
@@ -153,7 +153,7 @@ export const listCases: readonly CaseDefinition[] = [
   },
   {
     id: 'lists-nothing-for-wrong-options',
-    name: 'MUST reject an invalid or unknown option with a TypeError',
+    name: 'MUST reject an invalid or unknown option of `list` with a TypeError',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['example.com'])
@@ -182,7 +182,7 @@ export const listCases: readonly CaseDefinition[] = [
   },
   {
     id: 'lists-after-what-is-gone',
-    name: 'MUST resume after the ID of a registration that has been released',
+    name: 'MUST resume a list after an ID even if the registration with this ID has been released',
     needs: ['release'],
     async test({ open }) {
       const store = await open()

@@ -55,7 +55,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'looks-up-thousands-of-names',
-    name: 'MUST look up all the names that a hundred hostnames of maximum depth need',
+    name: 'MUST find conflicts of a hundred hostnames in one call, even if each has 120 labels',
     async test({ open }) {
       const store = await open()
       // Each has 120 labels below its registrable domain, and as many wildcards that could cover it.
@@ -67,7 +67,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-others',
-    name: 'MUST report whether another team has names below a base, but not which',
+    name: 'MUST report whether another team has names below the base of a wildcard, but not which names',
     async test({ open }) {
       const store = await open()
       await save(store, '2', ['a.example.com', 'b.example.com'])
@@ -76,7 +76,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-own',
-    name: 'MUST count the names of the calling team below a base, and return three of them',
+    name: 'MUST count the calling team’s names below the base of a wildcard, and return three of them',
     async test({ open }) {
       const store = await open()
       await save(store, '2', ['x.example.com'])
@@ -95,7 +95,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-counts-to-a-thousand',
-    name: 'MUST count up to a thousand names below a base, and MAY stop there',
+    name: 'MUST count up to a thousand names below the base of a wildcard, and MAY stop there',
     async test({ open }) {
       const store = await open()
       for (let call = 0; call < 11; call += 1) {
@@ -108,7 +108,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-any-depth',
-    name: 'MUST find names below a base at any depth, including narrower wildcards',
+    name: 'MUST find names and wildcards at any depth below the base of a wildcard',
     async test({ open }) {
       const store = await open()
       const [deep, wildcard] = ['a.b.c.d.e.f.example.com', '*.a.example.org']
@@ -123,7 +123,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-not-the-base',
-    name: 'MUST NOT count the base itself as a name below it',
+    name: 'MUST NOT count the base of a wildcard as a name below it',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['example.com', 'a.example.com'])
@@ -136,7 +136,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-not-look-alikes',
-    name: 'MUST NOT count names that only begin or end with the same letters as the base',
+    name: 'MUST NOT count a name as below a base if it only begins or ends with the same letters',
     async test({ open }) {
       const store = await open()
       const alike = ['ab.example.com', 'x.ab.example.com', 'b-c.example.com', 'x.b-c.example.com', 'b0.example.com']
@@ -148,7 +148,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-tells-suffixes-apart',
-    name: 'MUST report separately the names below a base whose registrable domain is longer than the base',
+    name: 'MUST report names below a base separately if a public suffix is between them and the base',
     async test({ open }) {
       const store = await open()
       // s3.amazonaws.com is a public suffix, so each bucket has a different owner.
@@ -169,7 +169,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-finds-ten-behind-suffixes',
-    name: 'MUST find up to ten names below a base that are behind public suffixes, and MAY stop there',
+    name: 'MUST find ten names that have a public suffix between them and the base, and MAY stop there',
     async test({ open }) {
       const store = await open()
       const buckets = Array.from({ length: 12 }, (_, index) => `bucket${index}.s3.amazonaws.com`)

@@ -136,7 +136,7 @@ const cases: readonly MonitorCase[] = [
   },
   {
     id: 'a-name-with-a-new-id',
-    name: 'MUST watch by ID, so a name that was registered again stays watched after a late release of its old ID',
+    name: 'MUST keep watching a name that was registered again if the release of its old ID arrives late',
     async test(monitor) {
       await push(monitor, [toChange('registered', 'old', 'example.com')])
       await push(monitor, [toChange('registered', 'new', 'example.com')])
@@ -158,7 +158,7 @@ const cases: readonly MonitorCase[] = [
   },
   {
     id: 'push-that-counted-as-failed',
-    name: 'MUST keep the later state when an aborted push completes late',
+    name: 'MUST keep the state of a later push if an earlier, aborted push still arrives',
     async test(monitor) {
       const givenUp = new AbortController()
       const late = Promise.allSettled([push(monitor, registered('a', 'b'), givenUp.signal)])
@@ -170,7 +170,7 @@ const cases: readonly MonitorCase[] = [
   },
   {
     id: 'two-pushes-at-once',
-    name: 'MUST accept two simultaneous pushes, of the same changes or of different ones',
+    name: 'MUST accept two pushes at the same time, with the same changes or different ones',
     async test(monitor) {
       const ids = Array.from({ length: 20 }, (_, index) => `n${index}`)
       await Promise.all([

@@ -31,7 +31,7 @@ function overlapCase(id: string, name: CaseDefinition['name'], rows: readonly Ro
 }
 
 export const overlapCases: readonly CaseDefinition[] = [
-  overlapCase('overlap-created', 'MUST register a name that overlaps with no registration', [
+  overlapCase('overlap-created', 'MUST register a name that does not overlap with any registration', [
     ['created', 'example.com', [], []],
     ['created', '*.example.com', [], []],
     ['created', '8.8.8.8', ['8.8.4.4'], ['1.1.1.1']],

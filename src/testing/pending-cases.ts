@@ -32,7 +32,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'counts-nothing-without-synchronize',
-    name: 'MUST have no pending registrations if the store has no `synchronize`',
+    name: 'MUST NOT count registrations as pending if the store has no `synchronize`',
     needs: ['countPending'],
     async test({ open }) {
       const store = await open()
@@ -43,7 +43,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'records-nothing-without-a-monitor',
-    name: 'SHOULD NOT record a release if no store has ever pushed',
+    name: 'SHOULD NOT record a release if nothing has ever been pushed',
     needs: ['release', 'countPending'],
     async test({ open }) {
       const store = await open()
@@ -54,7 +54,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'retries-when-told',
-    name: 'MUST make failed changes due in `retryPending`, either the given ones or all, and return how many',
+    name: 'MUST make the given failed changes due in `retryPending`, or all of them, and return how many',
     needs: ['release', 'retryPending'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -129,7 +129,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'shows-what-waits',
-    name: 'MUST list pending changes, and how often and why each was refused',
+    name: 'MUST list how often and why each pending change was refused',
     needs: ['release', 'listPending'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -192,7 +192,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'shows-what-waits-by-page',
-    name: 'MUST list pending changes, sorted by ID, at most `limit`, starting after the one named in `after`',
+    name: 'MUST list pending changes sorted by ID, at most `limit` of them, beginning after the ID in `after`',
     needs: ['listPending'],
     async test({ open }) {
       const store = await open(() => {})

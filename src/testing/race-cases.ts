@@ -101,7 +101,7 @@ export const raceCases: readonly CaseDefinition[] = [
   },
   {
     id: 'race-shows-what-was-saved',
-    name: 'MUST show a call that loses a race the registrations of the one that wins, with their IDs',
+    name: 'MUST let a call that loses a race find the registrations of the winning call, with their IDs',
     async test({ open }) {
       const store = await open()
       const attempts = await race(store, Array(CALLERS).fill(['1', ['example.com']]))
@@ -144,14 +144,14 @@ export const raceCases: readonly CaseDefinition[] = [
   ),
   wildcardRace(
     'race-below-a-held-name',
-    'MUST register either a wildcard or a name below it when the team has already registered their registrable domain',
+    'MUST register either a wildcard or a name below it when a team that has the registrable domain submits both',
     '1',
     ['wildcard_conflict', 'subdomain_conflict'],
     { held: [['1', '']] },
   ),
   wildcardRace(
     'race-of-teams-below-a-held-name',
-    'MUST register either a wildcard or a name below it when one of two teams has registered their registrable domain',
+    'MUST register either a wildcard or a name below it when two teams submit them and one has the registrable domain',
     '2',
     ['domain_already_licensed'],
     { held: [['2', '']] },
@@ -203,7 +203,7 @@ export const raceCases: readonly CaseDefinition[] = [
   },
   {
     id: 'time-limit-is-kept',
-    name: 'MUST settle a request within its time limit, and do nothing for it afterwards',
+    name: 'MUST end a call of `register` within its time limit, and save nothing for it afterwards',
     async test({ open }) {
       const store = await open()
       const [blocked, timeLimit, tolerance] = [50, 20, 250]

@@ -8,7 +8,7 @@ import { areSynchronized } from './synchronization-cases.ts'
 export const refusalCases: readonly CaseDefinition[] = [
   {
     id: 'refused-in-a-call-alone',
-    name: 'MUST synchronize all registrations of a call except refused ones, and reject',
+    name: 'MUST reject a call if the monitor refuses one of its registrations, and synchronize all others',
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push)
@@ -30,7 +30,7 @@ export const refusalCases: readonly CaseDefinition[] = [
   },
   {
     id: 'refused-in-a-sweep-alone',
-    name: 'MUST push all pending changes except refused ones in the same sweep',
+    name: 'MUST deliver all other pending changes in the same sweep if the monitor refuses one',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -42,7 +42,7 @@ export const refusalCases: readonly CaseDefinition[] = [
   },
   {
     id: 'refused-is-told',
-    name: 'MUST call `onError` with each change that is refused even when it is pushed alone, and with the reason',
+    name: 'MUST call `onError` with a change and the reason if the monitor refuses it even when it is pushed alone',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -75,7 +75,7 @@ export const refusalCases: readonly CaseDefinition[] = [
   },
   {
     id: 'monitor-that-is-away',
-    name: 'SHOULD push only a few times, rather than each change alone, while every push fails',
+    name: 'SHOULD stop after a few pushes if all fail, instead of pushing each change alone',
     async test({ open }) {
       const monitor = createMonitor()
       monitor.isAway = true
@@ -108,7 +108,7 @@ export const refusalCases: readonly CaseDefinition[] = [
   },
   {
     id: 'refused-is-told-to-its-own-sweep',
-    name: 'MUST call the `onError` of the sweep whose push failed, and not that of another sweep',
+    name: 'MUST call the `onError` of the sweep whose push failed, not the one of another sweep',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()

@@ -30,7 +30,7 @@ export const registrationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'registers-nothing',
-    name: 'MUST resolve to an empty list, and save nothing, when `decide` returns no names',
+    name: 'MUST return no registrations from `register`, and save none, when `decide` returns no names',
     async test({ open }) {
       const store = await open()
       const names = [toTestName('example.com')]
@@ -40,7 +40,7 @@ export const registrationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'registers-only-what-decide-returns',
-    name: 'MUST save the names that `decide` returns, and no other names that were looked up',
+    name: 'MUST save exactly the names that `decide` returns, even if more names were looked up',
     async test({ open }) {
       const store = await open()
       const names = ['a.com', 'b.com', 'c.com'].map(toTestName)
@@ -148,7 +148,7 @@ export const registrationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'request-is-left-alone',
-    name: 'MUST NOT modify the request',
+    name: 'MUST NOT modify the request that `register` gets',
     async test({ open }) {
       const store = await open()
       const names = Object.freeze(['c.com', '*.a.com', 'b.com'].map(name => Object.freeze(toTestName(name))))

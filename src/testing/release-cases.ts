@@ -26,7 +26,7 @@ export const releaseCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-by-id',
-    name: 'MUST release registrations by ID, also if IDs and names are mixed, each only once',
+    name: 'MUST release registrations by ID or name, each only once, even if a call contains both',
     async test({ open }) {
       const store = await open()
       const saved = await save(store, '1', ['a.com', '*.b.com', 'c.com', 'd.com'])
@@ -64,7 +64,7 @@ export const releaseCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-passes-over-what-is-not-there',
-    name: 'MUST skip, in a release, names that are not registered and strings that are not hostnames',
+    name: 'MUST skip unregistered names, and strings that are not hostnames, in a release',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['example.com', 'www.example.org'])
@@ -83,7 +83,7 @@ export const releaseCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-in-any-spelling',
-    name: 'MUST release a name in any spelling that registers it',
+    name: 'MUST release a name in any spelling in which it can be registered',
     async test({ open }) {
       const store = await open()
       await submitForCodes(store, '1', ['www.example.com', 'bücher.example.org'])
@@ -93,7 +93,7 @@ export const releaseCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-refuses-what-is-no-list',
-    name: 'MUST reject a release with an invalid team ID, an invalid array of names or too many names with a TypeError',
+    name: 'MUST reject a release with a TypeError if the team ID or the array of names is invalid or too long',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['example.com'])

@@ -29,7 +29,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'call-keeps-what-it-found',
-    name: 'SHOULD lease pending registrations to a call of their team that names them, so no sweep pushes them too',
+    name: 'SHOULD lease a pending registration to a call of its team that contains its name, so no sweep pushes it too',
     async test({ open }) {
       const monitor = createMonitor()
       const timeLimit = 300
@@ -47,7 +47,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'call-hastens-nothing',
-    name: 'MUST NOT make a pending registration due earlier when it leases it to a call',
+    name: 'MUST NOT make a pending registration due earlier by leasing it to a call',
     needs: ['listPending'],
     async test({ open }) {
       const retryAfter = 3_000_000
@@ -80,7 +80,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'sweep-takes-what-a-call-left',
-    name: 'MUST push and mark registrations that a call saved but never pushed, once their lease expires',
+    name: 'MUST push, in a sweep, registrations that a call saved but never pushed, once their lease has expired',
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push, soon)
@@ -150,7 +150,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'pushes-in-batches',
-    name: 'SHOULD push at most `batchSize` changes at once, and push the other batches only once if one fails',
+    name: 'SHOULD push changes in batches of at most `batchSize`, and push only the batch again that fails',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -198,7 +198,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-is-pushed',
-    name: 'MUST push a release, with the whole registration, until the push succeeds',
+    name: 'MUST push a release, with all fields of the registration, until the push succeeds',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -273,7 +273,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'registered-again-is-watched',
-    name: 'MUST end with exactly the registered names watched, regardless of earlier failures',
+    name: 'MUST push changes until the monitor watches exactly the registered names, even after failures',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -326,7 +326,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'push-gets-a-signal',
-    name: 'MUST pass the push a signal, which aborts when the push times out',
+    name: 'MUST pass a signal to each push, and abort it when the push times out',
     async test({ open, alongside }) {
       const gate = createGate()
       const reasons: unknown[] = []

@@ -42,7 +42,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'register-does-not-push',
-    name: 'MUST NOT push within `register`: `synchronize` pushes once everything is saved',
+    name: 'MUST NOT push in `register`, only in `synchronize`, after everything is saved',
     needs: ['synchronize'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -52,7 +52,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'synchronize-pushes-what-it-is-given',
-    name: 'MUST push the whole registrations passed to `synchronize`, and no others',
+    name: 'MUST push exactly the registrations that are passed to `synchronize`, with all fields',
     needs: ['synchronize'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -72,7 +72,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'synchronize-marks-what-was-pushed',
-    name: 'MUST mark the registrations that were pushed, and no others, as synchronized',
+    name: 'MUST mark exactly the registrations that were pushed as synchronized',
     needs: ['synchronize'],
     async test({ open }) {
       const store = await open(() => {})
@@ -114,7 +114,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'synchronize-rejects-with-the-push',
-    name: 'MUST reject in `synchronize` when the push fails, at once or later',
+    name: 'MUST reject `synchronize` if the push throws or rejects',
     needs: ['synchronize'],
     async test({ open }) {
       const pushes = [
@@ -145,7 +145,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'retry-after-a-failed-push',
-    name: 'MUST let a retried call succeed once the push does, with the IDs that the first call saved',
+    name: 'MUST return the saved IDs when a call whose push failed is retried and its push succeeds',
     needs: ['synchronize'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -174,7 +174,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
 export const laterCases: readonly CaseDefinition[] = [
   {
     id: 'later-is-not-now',
-    name: "MUST NOT push in the application's transaction, or make calls wait for a push",
+    name: 'MUST NOT push in the application’s transaction, or let a call wait for a push',
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push)

@@ -29,7 +29,7 @@ const isForgottenFirst = (accepted: readonly Change[], former: Registration, reg
 export const transferCases: readonly CaseDefinition[] = [
   {
     id: 'transfers-what-a-team-holds',
-    name: 'MUST transfer those of the given names and IDs that the team has registered, with new IDs, and skip others',
+    name: 'MUST transfer the given names and IDs that the team has registered, each with a new ID, and skip all others',
     async test({ open }) {
       const store = await open()
       const [first, second] = (await save(store, '1', ['a.com', 'b.com', '*.c.com', 'd.com'])) as Registration[]
@@ -55,7 +55,7 @@ export const transferCases: readonly CaseDefinition[] = [
   },
   {
     id: 'transfer-counts',
-    name: "MUST count the new team's registrations in a transfer, and transfer nothing if `decide` returns false",
+    name: 'MUST count the new team’s registrations in a transfer, and transfer nothing if `decide` returns false',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['a.com', 'b.com'])
@@ -68,7 +68,7 @@ export const transferCases: readonly CaseDefinition[] = [
   },
   {
     id: 'transfer-keeps-names-watched',
-    name: 'MUST push the release of a former ID after the registration of the new one, even if changes are refused',
+    name: 'MUST push a transferred name’s new ID before the release of its former ID, even if changes are refused',
     async test({ open }) {
       const monitor = createMonitor()
       let refuses = true
@@ -107,7 +107,7 @@ export const transferCases: readonly CaseDefinition[] = [
   },
   {
     id: 'transfer-of-what-is-pending',
-    name: "MUST push the release of a name's first ID after the registration of its last, if it is transferred twice",
+    name: 'MUST push the last ID of a name before the release of its first ID if it was transferred twice',
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push, soon)
@@ -124,7 +124,7 @@ export const transferCases: readonly CaseDefinition[] = [
   },
   {
     id: 'transfer-and-release',
-    name: 'MUST also push the release of a former ID if the new one is released before its registration was pushed',
+    name: 'MUST push the release of a former ID even if the new ID is released before it was pushed',
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push, soon)

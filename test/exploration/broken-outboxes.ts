@@ -44,7 +44,7 @@ const ofKind =
   })
 const ofBothKinds = (change: Change) => [ofKind('registered')(change), ofKind('released')(change)]
 
-const REGISTER_AND_RELEASE = 'a name is registered and released beside a sweep'
+const REGISTER_AND_RELEASE = 'a name is registered and released during a sweep'
 
 export const brokenOutboxes: readonly BrokenOutbox[] = [
   broken('forgets a release when the push of its registration succeeds', REGISTER_AND_RELEASE, true, outbox => ({
@@ -117,7 +117,7 @@ export const brokenOutboxes: readonly BrokenOutbox[] = [
   ),
   broken(
     'forgets pending registrations that a call finds',
-    'the same call twice and a release',
+    'a name is registered twice and released',
     true,
     (outbox, backend) => ({
       register(step) {
@@ -127,7 +127,7 @@ export const brokenOutboxes: readonly BrokenOutbox[] = [
       },
     }),
   ),
-  broken('forgets changes that an operator makes due', 'a failed push is made due beside a release', false, outbox => ({
+  broken('forgets changes that an operator makes due', 'a failed push is made due during a release', false, outbox => ({
     outbox: {
       retry() {
         const failed = pendingIn(outbox).filter(({ lastFailure }) => lastFailure !== null)
@@ -136,7 +136,7 @@ export const brokenOutboxes: readonly BrokenOutbox[] = [
       },
     },
   })),
-  broken('records no import', 'an import meets a call and a release', true, (outbox, backend) => ({
+  broken('records no import', 'a name is imported, registered and released', true, (outbox, backend) => ({
     import(request) {
       const before = pendingIn(outbox)
       const findings = backend.import?.(request) as Awaited<ReturnType<NonNullable<StoreBackend['import']>>>

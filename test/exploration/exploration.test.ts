@@ -13,17 +13,17 @@ import { createNaiveBackend } from '../testing/naive-store.ts'
 import { brokenOutboxes } from './broken-outboxes.ts'
 import { longScenarios } from './long-scenarios.ts'
 
-/** The number of states of each scenario, to notice a change that shrinks the explored space. */
+/** The number of states of each scenario. A change that explores fewer orders of steps changes it. */
 const states: Readonly<Record<ScenarioName, number>> = {
   'two teams register names that overlap': 196,
   'a wildcard is released while another team registers below it': 172,
-  'the same call twice and a release': 584,
-  'a name is registered and released beside a sweep': 416,
+  'a name is registered twice and released': 584,
+  'a name is registered and released during a sweep': 416,
   'a name moves to another team during a sweep': 377,
   'a push succeeds in part': 227,
-  'a failed push is made due beside a release': 466,
+  'a failed push is made due during a release': 466,
   'calls of a team come to its limit': 94,
-  'an import meets a call and a release': 430,
+  'a name is imported, registered and released': 430,
 }
 const names = Object.keys(states) as ScenarioName[]
 /** The other scenarios take several seconds each. */
@@ -32,16 +32,17 @@ const all = names.reduce((sum, name) => sum + states[name], 0)
 
 const TIME_LIMIT = 600_000
 
-describe('in every state, no names overlap and no change is lost', () => {
+describe('in every order of steps, no names overlap and no change is lost', () => {
   test.each(isLong ? names : small)('when %s', { timeout: TIME_LIMIT }, async name => {
     expect(await exploreScenario(scenarios[name], createMemoryBackend)).toEqual({ states: states[name] })
   })
 
-  test.runIf(isLong).each(longScenarios)('when $name', { timeout: TIME_LIMIT }, async scenario => {
+  const named = longScenarios.map(scenario => [scenario.name, scenario] as const)
+  test.runIf(isLong).each(named)('when %s', { timeout: TIME_LIMIT }, async (_, scenario) => {
     expect(await exploreScenario(scenario, createMemoryBackend)).toEqual({ states: scenario.states })
   })
 
-  test(`nor in SQLite${isLong ? '' : ', in one scenario'}`, { timeout: TIME_LIMIT }, async () => {
+  test(`in SQLite${isLong ? '' : ', when calls of a team come to its limit'}`, { timeout: TIME_LIMIT }, async () => {
     const database = openDatabase()
     const tables = () => {
       const backend = createSqliteBackend({ database })
@@ -59,7 +60,7 @@ describe('in every state, no names overlap and no change is lost', () => {
 const TABLES = ['names', 'changes', 'monitor'].map(name => `domain_registration_${name}`)
 
 const TWO_TEAMS = 'two teams register names that overlap'
-const TWICE = 'the same call twice and a release'
+const TWICE = 'a name is registered twice and released'
 const WILDCARD = 'a wildcard is released while another team registers below it'
 
 /**
@@ -76,7 +77,7 @@ const lossy: readonly (readonly [id: string, scenario: ScenarioName])[] = [
   ['failed-push-marks-nothing', TWO_TEAMS],
   ['retry-after-a-failed-push', TWO_TEAMS],
   ['release-frees-names', WILDCARD],
-  ['release-of-a-wildcard-alone', 'an import meets a call and a release'],
+  ['release-of-a-wildcard-alone', 'a name is imported, registered and released'],
   ['release-ends-an-id', TWICE],
   ['release-during-a-push', TWO_TEAMS],
   ['pending-survive-a-failed-push', TWO_TEAMS],
@@ -85,13 +86,13 @@ const lossy: readonly (readonly [id: string, scenario: ScenarioName])[] = [
   ['registered-again-is-watched', TWICE],
   ['release-outlives-a-failed-push', TWICE],
   ['refused-in-a-sweep-alone', TWO_TEAMS],
-  ['import-tells-the-monitor-the-rest', 'an import meets a call and a release'],
+  ['import-tells-the-monitor-the-rest', 'a name is imported, registered and released'],
 ]
 
-describe('a store', () => {
-  test.each(brokenOutboxes)(
-    'that $breaks is found, with a short list of steps',
-    async ({ scenario, createBackend }) => {
+describe('exploreStore', () => {
+  test.each(brokenOutboxes.map(outbox => [outbox.breaks, outbox] as const))(
+    'finds a store that %s, and reports it in at most nine lines',
+    async (_, { scenario, createBackend }) => {
       const { violations, stories } = await exploreStore(createBackend, { scenarios: [scenario] })
       expect(violations).toBe(1)
       expect(stories?.[0]).toContain(scenario)
@@ -99,7 +100,7 @@ describe('a store', () => {
     },
   )
 
-  test.runIf(isLong).each(lossy)('of the suite with "%s" broken is found', async (id, scenario) => {
+  test.runIf(isLong).each(lossy)('finds the broken store of the suite case "%s"', async (id, scenario) => {
     const changes = brokenStores.find(store => store.id === id)?.changes
     let naive = createNaiveBackend()
     const createBackend = () => {
@@ -120,22 +121,28 @@ describe('a store', () => {
     ],
     ['lacks a method', { release: undefined as never }, 'failed by itself: TypeError: '],
     ['returns null', { register: () => null as never }, 'failed by itself: TypeError: '],
-  ])('that %s is found, although its data stays correct', async (_, changes, story) => {
-    const scenarios = ['a name is registered and released beside a sweep'] as const
+  ])('finds a store that %s, although its data stays correct', async (_, changes, story) => {
+    const scenarios = ['a name is registered and released during a sweep'] as const
     const { violations, stories } = await exploreStore(() => ({ ...createMemoryBackend(), ...changes }), { scenarios })
     expect(violations).toBe(1)
     expect(stories?.[0]).toContain(story)
   })
 
-  test.each([undefined, null, {}, 'createMyBackend'])('that is %j instead of a function is rejected', async wrong => {
-    await expect(exploreStore(wrong as never)).rejects.toThrow('exploreStore takes a function that creates a backend')
-  })
+  test.each([undefined, null, {}, 'createMyBackend'])(
+    'rejects %j instead of a function that creates a backend',
+    async wrong => {
+      await expect(exploreStore(wrong as never)).rejects.toThrow('exploreStore takes a function that creates a backend')
+    },
+  )
 
-  test.each([undefined, null, {}, { outbox: null }])('whose backend is %j is rejected', async backend => {
-    await expect(exploreStore(() => backend as never)).rejects.toThrow('createBackend must return a StoreBackend')
-  })
+  test.each([undefined, null, {}, { outbox: null }])(
+    'rejects a function that returns %j instead of a backend',
+    async backend => {
+      await expect(exploreStore(() => backend as never)).rejects.toThrow('createBackend must return a StoreBackend')
+    },
+  )
 
-  test('that behaves differently when a schedule is repeated is rejected', async () => {
+  test('rejects a store that behaves differently when the same steps are repeated', async () => {
     let calls = 0
     const unsteady = () => {
       const backend = createMemoryBackend()
@@ -145,21 +152,21 @@ describe('a store', () => {
     await expect(exploreStore(unsteady)).rejects.toThrow('The store is not deterministic')
   })
 
-  test('with an option that does not exist is rejected', async () => {
+  test('rejects an unknown scenario', async () => {
     await expect(exploreStore(createMemoryBackend, { scenarios: ['a storm' as ScenarioName] })).rejects.toThrow(
       TypeError,
     )
   })
 })
 
-test('the report of a violation lists which process did what', async () => {
+test('the report of a lost change lists the steps of each process, in order', async () => {
   const forgetful = brokenOutboxes.find(({ breaks }) => breaks === 'forgets a change whose push fails')
   const { stories } = await exploreStore(() => forgetful?.createBackend() ?? createMemoryBackend(), {
-    scenarios: ['a name is registered and released beside a sweep'],
+    scenarios: ['a name is registered and released during a sweep'],
   })
   expect(stories?.[0]).toBe(
     [
-      'a name is registered and released beside a sweep: a.example.com is registered, and neither watched nor pending',
+      'a name is registered and released during a sweep: a.example.com is registered, and neither watched nor pending',
       'caller: register a.example.com,*.example.com is done',
       'caller: push registered a.example.com fails',
       'caller: postpone registered a.example.com is done',
@@ -167,7 +174,7 @@ test('the report of a violation lists which process did what', async () => {
   )
 })
 
-test('docs/proof-broken.md lists each broken outbox and store, and what finds it', () => {
+test('docs/proof-broken.md lists each broken outbox and store, and the scenario that finds it', () => {
   const page = readFileSync(new URL('../../docs/proof-broken.md', import.meta.url), 'utf8')
   const outboxes = brokenOutboxes.map(
     ({ breaks, scenario, isFoundBySimulation }) =>

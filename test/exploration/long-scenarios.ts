@@ -1,9 +1,9 @@
 import { register, release, retry, type Scenario, sweep } from '../../src/testing/exploration/scenarios.ts'
 
-/** Larger scopes than everybody's stores are explored in, each with the count of its states. */
+/** Larger scenarios than those of `exploreStore`, each with the number of its states. */
 export const longScenarios: readonly (Scenario & { readonly name: string; readonly states: number })[] = [
   {
-    name: 'a name is registered and released beside two sweeps',
+    name: 'a name is registered and released during two sweeps',
     processes: {
       caller: [register('1', 'a.example.com'), release('1', 'a.example.com')],
       'sweeper 1': [sweep],
@@ -15,7 +15,7 @@ export const longScenarios: readonly (Scenario & { readonly name: string; readon
     states: 4796,
   },
   {
-    name: 'a wildcard takes the place of names while another team registers below it',
+    name: 'a wildcard replaces a name while another team registers names below the wildcard',
     before: [register('1', 'a.example.com')],
     processes: {
       'team 1': [release('1', 'a.example.com'), register('1', '*.example.com')],
@@ -26,7 +26,7 @@ export const longScenarios: readonly (Scenario & { readonly name: string; readon
     states: 954,
   },
   {
-    name: 'two names of three are refused, and made due again',
+    name: 'two of three names are refused and made due again',
     processes: {
       caller: [register('1', 'a.example.com', 'b.example.com', 'c.example.com')],
       operator: [retry],

@@ -51,9 +51,9 @@ interface Scenario {
   readonly name: string
   readonly before?: Action
   readonly actions: readonly [Action, Action]
-  /** The permitted outcomes of the two and the names at the end, in all orders. */
+  /** What the two actions may return, and which names may be registered then. Every order ends in one of these. */
   readonly endings: readonly string[]
-  /** The number of orders. */
+  /** In how many orders the statements can run. */
   readonly orders: number
 }
 
@@ -73,7 +73,7 @@ const scenarios: readonly Scenario[] = [
     orders: 44,
   },
   {
-    name: 'two calls register the same two names in different order',
+    name: 'two calls register the same two names in opposite order',
     actions: [register('1', 'a.com', 'b.com'), register('1', 'b.com', 'a.com')],
     endings: ['created,created | existing,existing: a.com,b.com', 'existing,existing | created,created: a.com,b.com'],
     orders: 36,
@@ -86,7 +86,7 @@ const scenarios: readonly Scenario[] = [
     orders: 183,
   },
   {
-    name: 'two calls of a team come to its limit',
+    name: 'two calls of a team reach its limit',
     actions: [register('9', 'a.com'), register('9', 'b.com')],
     endings: ['created | failed: a.com', 'failed | created: b.com'],
     orders: 50,
@@ -105,13 +105,13 @@ const scenarios: readonly Scenario[] = [
     orders: 58,
   },
   {
-    name: 'an application that registered rolls back beside a call',
+    name: 'an application registers a wildcard and rolls back during a call for a name below it',
     actions: [inTransaction('ROLLBACK', register('1', '*.example.com')), register('2', 'a.example.com')],
     endings: ['created ROLLBACK | created: a.example.com', 'domain_already_licensed ROLLBACK | created: a.example.com'],
     orders: 2083,
   },
   {
-    name: 'an application that registered commits beside a call',
+    name: 'an application registers a wildcard and commits during a call for a name below it',
     actions: [inTransaction('COMMIT', register('1', '*.example.com')), register('2', 'a.example.com')],
     endings: [
       'created COMMIT | domain_already_licensed: *.example.com',
@@ -140,10 +140,11 @@ const readNames = async () =>
   )
 
 describe('in every order of the statements of two PostgreSQL sessions, no names overlap', () => {
-  test.each(isLong ? scenarios : scenarios.filter(({ orders }) => orders < 100))(
-    'when $name',
+  const explored = isLong ? scenarios : scenarios.filter(({ orders }) => orders < 100)
+  test.each(explored.map(scenario => [scenario.name, scenario] as const))(
+    'when %s',
     { timeout: 600_000 },
-    async scenario => {
+    async (_, scenario) => {
       const direct = createPostgresStore({ database: observer, findTeam })
       const seen = new Set<string>()
       async function prepare(): Promise<readonly Work[]> {

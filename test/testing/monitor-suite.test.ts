@@ -123,9 +123,9 @@ const broken: readonly (readonly [id: string, breaks: string, create: () => Moni
 const cases = monitorSuite({ createMonitor: () => createMonitor(), refused: REFUSED })
 
 describe('the cases of the monitor suite', () => {
-  test.each(cases)('pass on a correct monitor: $name', ({ run }) => run())
+  test.each(cases.map(({ name, run }) => [name, run] as const))('pass on a correct monitor: %s', (_, run) => run())
 
-  test('each have a broken monitor that they must catch', () => {
+  test('each have a broken monitor to catch', () => {
     expect(broken.map(([id]) => id)).toEqual(cases.map(({ id }) => id))
   })
 
@@ -134,12 +134,12 @@ describe('the cases of the monitor suite', () => {
     await expect(found?.run()).rejects.toThrow(/: expected .+, got /s)
   })
 
-  test('omit the case about a refusal if the options name no refused hostname', () => {
+  test('do not include the one about refusals if the options have no refused hostname', () => {
     const ids = monitorSuite({ createMonitor: () => createMonitor() }).map(({ id }) => id)
     expect(ids).toEqual(cases.map(({ id }) => id).filter(id => id !== 'half-a-batch-fails'))
   })
 
-  test('close every monitor, and fail if a monitor hangs', async () => {
+  test('close every monitor, and fail if a push hangs', async () => {
     const closed: unknown[] = []
     const hanging = { push: () => new Promise(() => {}), watched: () => [] }
     const [first] = monitorSuite({

@@ -128,7 +128,7 @@ export const scenarios = {
     },
     faults: 1,
   },
-  'the same call twice and a release': {
+  'a name is registered twice and released': {
     processes: {
       caller: [register('1', 'a.example.com')],
       'same caller': [register('1', 'a.example.com')],
@@ -136,7 +136,7 @@ export const scenarios = {
     },
     faults: 1,
   },
-  'a name is registered and released beside a sweep': {
+  'a name is registered and released during a sweep': {
     processes: { caller: [register('1', 'a.example.com'), release('1', 'a.example.com')], sweeper: [sweep] },
     faults: 1,
     deaths: 1,
@@ -154,7 +154,7 @@ export const scenarios = {
     faults: 1,
     leases: 1,
   },
-  'a failed push is made due beside a release': {
+  'a failed push is made due during a release': {
     processes: {
       caller: [register('1', 'a.example.com')],
       operator: [retry],
@@ -171,7 +171,7 @@ export const scenarios = {
     },
     faults: 1,
   },
-  'an import meets a call and a release': {
+  'a name is imported, registered and released': {
     needs: 'import',
     processes: {
       importer: [importName('1', 'a.example.com', IMPORTED_ID)],

@@ -3,7 +3,7 @@ import { importDomains, type RegistrationToImport } from '../operations/import-d
 import type { ManagedStore } from '../registry/managed-store.ts'
 import { type ListedRegistration, MOST_AT_ONCE } from '../registry/store.ts'
 import { type Command, type Invocation, type Result, readLines, UsageError } from './command.ts'
-import { toData } from './names.ts'
+import { ofTeam, toData } from './names.ts'
 import { plural, toTable } from './text.ts'
 
 /** The last line of `export --all`. If it is missing, the export may be incomplete. */
@@ -28,7 +28,7 @@ export const exportRegistrations: Command = {
     if (isForImport) await requireNoReleases(store)
     let registrations = 0
     if (format === 'csv') await write(`${columns.join()}\r\n`)
-    for await (const page of eachPage(store.list, { teamId, after })) {
+    for await (const page of eachPage(store.list, { ...ofTeam(teamId), after })) {
       const toLine = format === 'csv' ? toCsv : isForImport ? toImportLine : toJsonLine
       await write(page.map(toLine).join(''))
       registrations += page.length

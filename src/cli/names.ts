@@ -22,6 +22,10 @@ export const toData = ({ domain, domainId, teamId, createdAt, synchronized }: Li
   synchronized,
 })
 
+/** The option of a store's list for `--team`; without it, all teams. */
+export const ofTeam = (teamId: string | undefined): { readonly teamId?: string } =>
+  teamId === undefined ? {} : { teamId }
+
 export const list: Command = {
   purpose: 'lists registrations; options: --team, --below NAME, --domain NAME, --order newest, --limit, --after',
   options: ['team', 'below', 'domain', 'order', 'after', 'limit'],
@@ -31,7 +35,7 @@ export const list: Command = {
     const limit = readLimit(values)
     const store = connect().createStore()
     const found: ListedRegistration[] = []
-    for await (const registration of eachRegistration(store, { teamId, below, domain, order, after })) {
+    for await (const registration of eachRegistration(store, { ...ofTeam(teamId), below, domain, order, after })) {
       found.push(registration)
       // Read one more than requested, to know whether there are more.
       if (found.length > limit) break
@@ -111,7 +115,7 @@ export const count: Command = {
   purpose: 'counts the registrations of all teams, or of --team',
   options: ['team'],
   async run({ values: { team: teamId }, connect }: Invocation): Promise<Result> {
-    const total = await connect().createStore().count({ teamId })
+    const total = await connect().createStore().count(ofTeam(teamId))
     return { text: `${total}\n`, data: { count: total } }
   },
 }

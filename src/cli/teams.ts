@@ -92,9 +92,9 @@ export const transferNames: Command = {
       const data = held.map(({ domain, domainId }) => ({ domain, domainId }))
       return { text: `Would transfer ${count(held.length)} ${between}.\n`, data: { transferred: data } }
     }
-    const parts = domains ? toParts(domains) : [undefined]
+    const parts = domains ? toParts(domains).map(part => ({ domains: part })) : [{}]
     const transferred = []
-    for (const part of parts) transferred.push(...(await transfer(store, { from, to, domains: part })))
+    for (const part of parts) transferred.push(...(await transfer(store, { from, to, ...part })))
     const lines = transferred.map(({ domain, formerId, domainId }) => `${domain}  ${formerId}  ${domainId}\n`)
     return {
       text: `Transferred ${count(transferred.length)} ${between}.\n${lines.join('')}`,

@@ -1,4 +1,4 @@
-import { isText, optional, requireOptions } from '../options.ts'
+import { isText, type Rule, requireOptions } from '../options.ts'
 import { findExcess } from '../registry/limit.ts'
 import type { DomainStore, TransferFindings } from '../registry/store.ts'
 import { CALL_TIME_LIMIT, createDeadline } from '../time/deadline.ts'
@@ -12,8 +12,8 @@ export interface TransferOptions {
   readonly from: string
   /** The ID of the team that gets them. It must exist and be active. */
   readonly to: string
-  /** At most 1,000 names or values of `domainId`. Default: all registrations of the team. */
-  readonly domains?: readonly string[] | undefined
+  /** At most 1,000 names or values of `domainId`; `undefined` is rejected. Default: all registrations of the team. */
+  readonly domains?: readonly string[]
 }
 
 /** A registration that was transferred. */
@@ -50,7 +50,11 @@ export interface Transferred {
  */
 export async function transfer(store: DomainStore, options: TransferOptions): Promise<readonly Transferred[]> {
   const team = { holds: isText, expected: 'the ID of a team, a string' }
-  const domainsRule = { holds: optional(Array.isArray), expected: 'an array of strings' }
+  // A lookup that failed could pass `undefined`, and must not transfer all registrations.
+  const domainsRule: Rule = {
+    holds: (value, options) => Array.isArray(value) || !('domains' in options),
+    expected: 'an array of strings',
+  }
   requireOptions(options, { from: team, to: team, domains: domainsRule })
   const { from, domains } = options
   const transferSome = requireMethod(store, 'transfer')

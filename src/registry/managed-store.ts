@@ -71,7 +71,7 @@ export interface ManagedStore extends DomainStore {
   find(question: LookUp): Awaitable<LookUpResult>
   release(teamId: string, domains: readonly string[]): Awaitable<readonly Registration[]>
   list(options?: ListOptions): Awaitable<readonly ListedRegistration[]>
-  count(options?: { readonly teamId?: string | undefined }): Awaitable<number>
+  count(options?: Pick<ListOptions, 'teamId'>): Awaitable<number>
   /**
    * Runs one sweep: pushes the pending changes that are due, beginning with those that have never failed. {@link
    * startSynchronizing} calls this in a loop. Refused changes are retried with exponential backoff, up to an hour.

@@ -35,7 +35,8 @@ const isBase = (value: unknown): boolean => isHostname(value) && !isWildcard(Str
 
 // Rules are not created by function calls: bundlers would keep such a call even if nothing uses the rule.
 const teamIdRule: Rule = {
-  holds: value => value === undefined || isText(value),
+  // A lookup of the team that failed could pass `undefined`, and must not list the registrations of all teams.
+  holds: (value, options) => isText(value) || !('teamId' in options),
   expected: 'the ID of a team, a string',
 }
 const isCursor = (value: unknown) => value === undefined || isText(value)

@@ -183,8 +183,8 @@ export interface TransferredRegistrations {
 
 /** Which registrations to list. */
 export interface ListOptions {
-  /** Lists only this team's. Default: those of all teams. */
-  readonly teamId?: string | undefined
+  /** Lists only this team's; `undefined` is rejected. Default: those of all teams. */
+  readonly teamId?: string
   /**
    * Where the page begins: after the registration with this `domainId`; with `below`, after this domain. A cursor is
    * opaque to everything except the store. Default: the page begins with the first registration.
@@ -347,5 +347,5 @@ export interface DomainStore {
    * Counts the registrations of one team, or of all teams. The cost grows with the count, so call it rarely. With
    * SQLite, counting blocks the event loop.
    */
-  count?(options?: { readonly teamId?: string | undefined }): Awaitable<number>
+  count?(options?: Pick<ListOptions, 'teamId'>): Awaitable<number>
 }

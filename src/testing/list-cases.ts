@@ -78,9 +78,10 @@ export const listCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       for (const [index, domain] of manyDomains(14).entries()) await save(store, String((index % 2) + 1), [domain])
-      for (const teamId of [undefined, '1']) {
-        const expected = inThrees(toDomains(await list(store, { teamId })))
-        checkEqual(`the pages for team ${teamId ?? 'any'}`, await listPages(store, { teamId, limit: 3 }), expected)
+      for (const ofTeam of [{}, { teamId: '1' }]) {
+        const expected = inThrees(toDomains(await list(store, ofTeam)))
+        const pages = await listPages(store, { ...ofTeam, limit: 3 })
+        checkEqual(`the pages for team ${ofTeam.teamId ?? 'any'}`, pages, expected)
       }
       checkEqual('a page with limit 0', await list(store, { limit: 0 }), [])
     },
@@ -101,10 +102,10 @@ export const listCases: readonly CaseDefinition[] = [
       const store = await open()
       const domains = ['c.com', 'a.com', 'd.com', 'b.com', 'e.com', 'x.a.com', '*.a.com']
       for (const domain of domains) await save(store, domain === 'b.com' ? '2' : '1', [domain])
-      for (const teamId of [undefined, '1']) {
-        const expected = domains.filter(domain => teamId === undefined || domain !== 'b.com').reverse()
-        const pages = await listPages(store, { teamId, limit: 3, order: 'newest' })
-        checkEqual(`the pages for team ${teamId ?? 'any'}`, pages, inThrees(expected))
+      for (const ofTeam of [{}, { teamId: '1' }]) {
+        const expected = domains.filter(domain => !ofTeam.teamId || domain !== 'b.com').reverse()
+        const pages = await listPages(store, { ...ofTeam, limit: 3, order: 'newest' })
+        checkEqual(`the pages for team ${ofTeam.teamId ?? 'any'}`, pages, inThrees(expected))
       }
       checkEqual('what is listed with the oldest first', toDomains(await list(store, { order: 'oldest' })), domains)
     },

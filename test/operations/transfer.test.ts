@@ -218,13 +218,13 @@ describe('a transfer', () => {
   })
 
   test.each([
-    ['of all names', undefined],
-    ['of given names', manyDomains(4)],
-  ])('%s that would exceed the limit of the new team is rejected as a whole', async (_, domains) => {
+    ['of all names', {}],
+    ['of given names', { domains: manyDomains(4) }],
+  ])('%s that would exceed the limit of the new team is rejected as a whole', async (_, part) => {
     const store = createLimited()
     await save(store, '1', manyDomains(4))
     await save(store, '5', ['a.com', 'b.com'])
-    expect(await rejection(transfer(store, { from: '1', to: '5', domains }))).toMatchObject({
+    expect(await rejection(transfer(store, { from: '1', to: '5', ...part }))).toMatchObject({
       status: 403,
       code: 'domain_limit_reached',
       message: 'The team may have 5 domains, has 2, and this call would add 4.',
@@ -246,6 +246,7 @@ describe('a transfer', () => {
     ['to the same team', { from: '1', to: '1' }, 'must be different teams'],
     ['without a new team', { from: '1' }, '"to" must be the ID of a team'],
     ['from a team ID that is a number', { from: 1, to: '2' }, '"from" must be the ID of a team'],
+    ['of an undefined array', { from: '1', to: '2', domains: undefined }, '"domains" must be an array of strings'],
     ['of a string instead of an array', { from: '1', to: '2', domains: 'a.com' }, '"domains" must be an array'],
     [
       'of too many names',

@@ -126,9 +126,9 @@ async function start({ create, hasten }: Modelled, seen: { pushed: number; refus
         (await store.find({ teamId, domains: [], bases })).below.filter(isUncovered).map(toComparable),
       )
     }
-    for (const teamId of [undefined, ...teamIds]) {
-      await both(({ store }) => store.count({ teamId }))
-      for (const options of lists) await both(side => listAll(side, { ...options, teamId }))
+    for (const ofTeam of [{}, ...teamIds.map(teamId => ({ teamId }))]) {
+      await both(({ store }) => store.count(ofTeam))
+      for (const options of lists) await both(side => listAll(side, { ...options, ...ofTeam }))
     }
     await both(async ({ store }) => {
       const { count, refused } = await store.pendingStats()

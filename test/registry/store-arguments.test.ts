@@ -26,6 +26,7 @@ test.each([
     { teamID: '2' },
     '"teamID" does not exist; there are "teamId", ',
   ],
+  ['an undefined team ID', { teamId: undefined }, '"teamId" must be the ID of a team, a string; it is undefined'],
   ['a team ID that is a number', { teamId: 2 }, '"teamId" must be the ID of a team, a string; it is 2'],
   ['null as a team ID', { teamId: null }, '"teamId" must be the ID of a team'],
   [
@@ -80,6 +81,11 @@ test.each([
   await expect(release(...wrong)).rejects.toThrow(TypeError)
   await expect(release(...wrong)).rejects.toThrow(message)
   expect(toDomains(await list())).toEqual(['one.com', 'two.com'])
+})
+
+test('count rejects an undefined team ID, which would count all teams', async () => {
+  const count = async () => store.count({ teamId: undefined } as object)
+  await expect(count()).rejects.toThrow('"teamId" must be the ID of a team, a string; it is undefined')
 })
 
 test('an error message quotes the start of a long string and gives the length of the rest', async () => {

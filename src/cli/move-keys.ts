@@ -1,6 +1,6 @@
 import type { StoredKeyRecord } from '../keys/key-record.ts'
 import { type Command, type Invocation, type Result, readLines } from './command.ts'
-import { plural } from './text.ts'
+import { plural, toJson } from './text.ts'
 
 export const exportKeys: Command = {
   purpose: 'writes the records of all keys, which contain hashes but no keys, as lines of JSON',
@@ -8,7 +8,7 @@ export const exportKeys: Command = {
     const database = connect()
     const store = database.createKeyStore()
     for (const owner of await database.listOwners()) {
-      for (const record of await store.listKeys(owner)) await write(`${JSON.stringify(record)}\n`)
+      for (const record of await store.listKeys(owner)) await write(`${toJson(record)}\n`)
     }
     return undefined
   },

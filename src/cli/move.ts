@@ -4,7 +4,7 @@ import type { ManagedStore } from '../registry/managed-store.ts'
 import { type ListedRegistration, MOST_AT_ONCE } from '../registry/store.ts'
 import { type Command, type Invocation, type Result, readLines, UsageError } from './command.ts'
 import { ofTeam, toData } from './names.ts'
-import { plural, toTable } from './text.ts'
+import { plural, toJson, toTable } from './text.ts'
 
 /** The last line of `export --all`. If it is missing, the export may be incomplete. */
 interface End {
@@ -38,10 +38,10 @@ export const exportRegistrations: Command = {
   },
 }
 
-const toJsonLine = (registration: ListedRegistration) => `${JSON.stringify(toData(registration))}\n`
+const toJsonLine = (registration: ListedRegistration) => `${toJson(toData(registration))}\n`
 
 const toImportLine = (registration: ListedRegistration) =>
-  `${JSON.stringify({ ...toData(registration), registrableDomain: registration.registrableDomain })}\n`
+  `${toJson({ ...toData(registration), registrableDomain: registration.registrableDomain })}\n`
 
 const columns = ['domain', 'domainId', 'teamId', 'createdAt', 'synchronized'] as const
 

@@ -14,7 +14,7 @@ import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
 import { findSecrets, readTarget } from './target.ts'
 import { releaseNames, transferNames } from './teams.ts'
-import { explainError } from './text.ts'
+import { explainError, toJson } from './text.ts'
 import { readVersion } from './version.ts'
 
 const commands: Readonly<Record<string, Command>> = {
@@ -117,7 +117,7 @@ async function run({ command, ...request }: Request, surroundings: Surroundings,
   }
   try {
     const result = await command.run({ ...request, surroundings, target, connect, write })
-    if (result) await write(request.flags.has('json') ? `${JSON.stringify(result.data, null, 2)}\n` : result.text)
+    if (result) await write(request.flags.has('json') ? `${toJson(result.data, 2)}\n` : result.text)
     return result?.isWrong ? 1 : 0
   } finally {
     await connection?.close()

@@ -4,6 +4,12 @@ import { looksLikeKey } from '../keys/api-key.ts'
 export const toPrintable = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, found => `\\u{${found.codePointAt(0)?.toString(16)}}`)
 
+/** Converts a value to JSON. Escapes the characters that could control a terminal, which JSON allows as they are. */
+export const toJson = (value: unknown, indent = 0): string =>
+  JSON.stringify(value, null, indent).replace(/[\x7f-\x9f\p{Cf}\u2028\u2029]/gu, found =>
+    found.replace(/./gs, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  )
+
 type Cell = string | number | Date | null | undefined
 
 /** Formats rows as columns. If there are no rows, returns the sentence `none`. */

@@ -51,6 +51,13 @@ export function createSqliteKeyStore(options: SqliteKeyStoreOptions): SqliteKeyS
   const { driver, ask, transact } = connect(options)
   const { find, list, add, revoke, update } = prepareAll(driver, keyStatements)
 
+  /** Returns whether the key exists. */
+  function requireChange(hash: string, changed: readonly object[]): boolean {
+    if (changed.length === 0 && find(hash).length > 0)
+      throw new Error('A trigger has kept an API key from being changed')
+    return changed.length > 0
+  }
+
   return {
     findKey: hash =>
       ask(() => {
@@ -64,12 +71,16 @@ export function createSqliteKeyStore(options: SqliteKeyStoreOptions): SqliteKeyS
       const createdAt = toTime(record.createdAt)
       const [revokedAt, expiresAt] = [toTime(record.revokedAt), toTime(record.expiresAt)]
       const texts = [hash, type, ownerId, JSON.stringify(scopes), label, hint]
-      return transact(() => add(...texts, createdAt, Date.now(), revokedAt, expiresAt).length > 0)
+      return transact(() => {
+        const isAdded = add(...texts, createdAt, Date.now(), revokedAt, expiresAt).length > 0
+        if (!isAdded && find(hash).length === 0) throw new Error('A trigger has kept an API key from being added')
+        return isAdded
+      })
     },
 
     revokeKey(hash) {
       requireHash(hash)
-      return transact(() => revoke(Date.now(), hash).length > 0)
+      return transact(() => requireChange(hash, revoke(Date.now(), hash)))
     },
 
     updateKey(hash, changes) {
@@ -79,7 +90,7 @@ export function createSqliteKeyStore(options: SqliteKeyStoreOptions): SqliteKeyS
       const keeps = (value: unknown) => Number(value === undefined)
       const changed = scopes === undefined ? null : JSON.stringify(scopes)
       const values = [changed, keeps(label), label ?? null, keeps(expiresAt), toTime(expiresAt), hash]
-      return transact(() => update(...values).length > 0)
+      return transact(() => requireChange(hash, update(...values)))
     },
 
     listKeys(owner) {

@@ -27,9 +27,14 @@ export interface StatementText<Row> {
   readonly sql: string
   /** Exists only for its type, the type of a result row. It is never set. */
   readonly row?: Row
+  /** Whether the statement fails if it changes no row. */
+  readonly mustChange?: true
 }
 
 export const statement = <Row = never>(sql: string): StatementText<Row> => ({ sql })
+
+/** A statement that fails if a trigger of the application makes it skip its row, with RAISE(IGNORE). */
+const change = (sql: string): StatementText<object> => ({ sql: `${sql} RETURNING 1 AS one`, mustChange: true })
 
 const ofBoth = { domainId: 'domain_id', domain: 'domain', registrableDomain: 'registrable_domain', teamId: 'team_id' }
 
@@ -42,7 +47,7 @@ const name = toSelectList<NameRow>({
 /** @param source The part of the SQL after the table: an index and a condition, or only a condition. */
 const selectNames = (source: string) => statement<NameRow>(`SELECT ${name} FROM ${NAMES} AS name ${source}`)
 
-const change = toSelectList<PendingRow>({
+const changeColumns = toSelectList<PendingRow>({
   ...ofBoth,
   kind: 'kind',
   nextAttempt: 'due',
@@ -63,12 +68,12 @@ export const statements = {
     `SELECT domain, team_id AS teamId FROM ${NAMES} INDEXED BY ${BELOW} LIMIT ${FOUND_BEHIND_SUFFIXES}`,
   ),
   findLastId: statement<{ lastId: string | null }>(`SELECT max(domain_id) AS lastId FROM ${NAMES}`),
-  insertName: statement(
+  insertName: change(
     `INSERT INTO ${NAMES} (domain_id, domain, registrable_domain, second_level_domain, path, team_id, created_at)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
   ),
-  transferName: statement(`UPDATE ${NAMES} SET domain_id = ?, team_id = ?, created_at = ? WHERE domain_id = ?`),
-  deleteName: statement(`DELETE FROM ${NAMES} WHERE domain_id = ?`),
+  transferName: change(`UPDATE ${NAMES} SET domain_id = ?, team_id = ?, created_at = ? WHERE domain_id = ?`),
+  deleteName: change(`DELETE FROM ${NAMES} WHERE domain_id = ?`),
 
   listOldest: selectNames('WHERE domain_id > ? ORDER BY domain_id LIMIT ?'),
   listNewest: selectNames('WHERE domain_id < ? ORDER BY domain_id DESC LIMIT ?'),
@@ -84,7 +89,7 @@ export const statements = {
   countOfTeam: statement<{ count: number }>(`SELECT count(*) AS count FROM ${NAMES} WHERE team_id = ?`),
 
   // A release replaces a pending registration.
-  putChange: statement(
+  putChange: change(
     `INSERT OR REPLACE INTO ${CHANGES} (domain_id, kind, domain, registrable_domain, team_id, due, since, follows)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   ),
@@ -97,7 +102,7 @@ export const statements = {
     `UPDATE ${CHANGES} INDEXED BY ${CHANGES}_due SET due = ? WHERE (refusals > 0) IN (0, 1) AND due > ?`,
   ),
   findDue: statement<PendingRow>(
-    `SELECT ${change} FROM ${CHANGES} AS change INDEXED BY ${CHANGES}_due
+    `SELECT ${changeColumns} FROM ${CHANGES} AS change INDEXED BY ${CHANGES}_due
      WHERE (refusals > 0) = ? AND due <= ?
        AND (SELECT kind FROM ${CHANGES} WHERE domain_id = change.follows) IS NOT 'registered'
      ORDER BY due, since, domain_id LIMIT ?`,
@@ -116,7 +121,9 @@ export const statements = {
       (SELECT domain_id FROM ${CHANGES} INDEXED BY ${CHANGES}_due
        WHERE (refusals > 0) IN (0, 1) AND due > ? AND last_failure IS NOT NULL LIMIT ?) RETURNING domain_id`,
   ),
-  listChanges: statement<PendingRow>(`SELECT ${change} FROM ${CHANGES} WHERE domain_id > ? ORDER BY domain_id LIMIT ?`),
+  listChanges: statement<PendingRow>(
+    `SELECT ${changeColumns} FROM ${CHANGES} WHERE domain_id > ? ORDER BY domain_id LIMIT ?`,
+  ),
   stats: statement<StatsRow>(
     `SELECT count(*) AS count, min(since) AS oldest,
       (SELECT count(*) FROM ${CHANGES} INDEXED BY ${CHANGES}_due WHERE (refusals > 0) = 1) AS refused
@@ -132,4 +139,14 @@ type Prepared<All> = {
 
 /** Prepares every statement once. */
 export const prepareAll = <All extends Readonly<Record<string, StatementText<unknown>>>>(driver: Driver, all: All) =>
-  Object.fromEntries(Object.entries(all).map(([name, { sql }]) => [name, driver.prepare(sql)])) as Prepared<All>
+  Object.fromEntries(Object.entries(all).map(([name, text]) => [name, prepare(driver, text)])) as Prepared<All>
+
+function prepare(driver: Driver, { sql, mustChange }: StatementText<unknown>): RunStatement<unknown> {
+  const run = driver.prepare(sql)
+  if (!mustChange) return run
+  return (...values) => {
+    const rows = run(...values)
+    if (rows.length === 0) throw new Error('A trigger has kept a row from being changed; nothing was changed')
+    return rows
+  }
+}

@@ -233,10 +233,14 @@ describe('on PostgreSQL', () => {
     expect(await database.run(create, { input: '1\n77\n' })).toMatchObject({ code: 0 })
   })
 
-  test('keys list shows a label without its terminal control characters', async () => {
-    await database.run(['keys', 'create', '--team', '7', '--label', '\u001b[31mred'])
-    const { stdout } = await database.run(['keys', 'list', '--team', '7'])
-    expect(stdout).toContain('\\u{1b}[31mred')
+  test('keys list escapes terminal control characters in a label, as a table and as JSON', async () => {
+    const label = '\u009b31mred\u{e0001}\u2028\u001b[0m'
+    await database.run(['keys', 'create', '--team', '7', '--label', label])
+    const list = ['keys', 'list', '--team', '7']
+    expect((await database.run(list)).stdout).toContain('\\u{9b}31mred\\u{e0001}\\u{2028}\\u{1b}[0m')
+    const { stdout } = await database.run([...list, '--json'])
+    expect(stdout).toContain('\\u009b31mred\\udb40\\udc01\\u2028\\u001b[0m')
+    expect(JSON.parse(stdout)).toContainEqual(expect.objectContaining({ label }))
   })
 
   test('release records a pending change, or says that it released nothing', async () => {

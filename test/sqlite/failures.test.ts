@@ -1,14 +1,19 @@
 import { writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { registerDomains } from '../../src/index.ts'
-import { createSqliteKeyStore, createSqliteStore, type SqliteStoreOptions } from '../../src/sqlite/index.ts'
+import { registerDomains, transfer } from '../../src/index.ts'
+import {
+  createSqliteKeyStore,
+  createSqliteStore,
+  type SqliteStore,
+  type SqliteStoreOptions,
+} from '../../src/sqlite/index.ts'
 import { save } from '../../src/testing/calls.ts'
 import { team1 } from '../fixtures.ts'
 import { createFolder } from './create-folder.ts'
 import { engine, openDatabase, type TestDatabase } from './open-database.ts'
 
 const { open, pathOf } = createFolder()
-const findTeam = () => ({ id: '1', organizationId: '10', state: 'active' }) as const
+const findTeam = (id: string) => ({ id, organizationId: '10', state: 'active' }) as const
 const createStore = (options: Omit<SqliteStoreOptions, 'findTeam'>) => createSqliteStore({ findTeam, ...options })
 const countNames = (database: TestDatabase) => {
   const [row] = database.prepare('SELECT count(*) AS count FROM domain_registration_names').all() as { count: number }[]
@@ -161,4 +166,19 @@ test.skipIf(engine === 'node-sqlite3-wasm')('on a read-only file, keys are found
   expect(() => keys.addKey(record)).toThrow('The SQLite database is read-only')
   const store = createStore({ database: readOnly })
   await expect((async () => save(store, '1', ['example.org']))()).rejects.toThrow('The SQLite database is read-only')
+})
+
+test.each<[string, (store: SqliteStore) => unknown]>([
+  ['INSERT ON domain_registration_names', store => save(store, '1', ['b.com'])],
+  ['INSERT ON domain_registration_changes', store => save(store, '1', ['b.com'])],
+  ['DELETE ON domain_registration_names', store => store.release('1', ['a.com'])],
+  ['UPDATE ON domain_registration_names', store => transfer(store, { from: '1', to: '2' })],
+])('a call fails and saves nothing if a trigger BEFORE %s ignores the row', async (event, call) => {
+  const database = open()
+  const store = createStore({ database, synchronize() {} })
+  await save(store, '1', ['a.com'])
+  const before = [await store.list(), await store.listPending()]
+  database.exec(`CREATE TRIGGER ignore BEFORE ${event} BEGIN SELECT raise(IGNORE); END`)
+  await expect((async () => call(store))()).rejects.toThrow('A trigger has kept a row from being changed')
+  expect([await store.list(), await store.listPending()]).toEqual(before)
 })

@@ -16,3 +16,21 @@ test('keys that were added in the same millisecond are listed in the order in wh
   const listed = await keys.listKeys({ type: 'organization', ownerId: '88' })
   expect(listed.map(({ hash }) => hash)).toEqual(hashes)
 })
+
+test('adding, changing or revoking a key fails if a trigger ignores the row', async () => {
+  const database = openDatabase()
+  const keys = createSqliteKeyStore({ database })
+  const [first, second] = ['a'.repeat(64), 'b'.repeat(64)] as [string, string]
+  const key = { type: 'team', ownerId: '1', scopes: [] } as const
+  await keys.addKey({ ...key, hash: first })
+  for (const event of ['INSERT', 'UPDATE'])
+    database.exec(`CREATE TRIGGER no_${event} BEFORE ${event} ON domain_registration_keys
+      BEGIN SELECT raise(IGNORE); END`)
+  const attempt = (call: () => unknown) => expect((async () => call())()).rejects
+  await attempt(() => keys.addKey({ ...key, hash: second })).toThrow('A trigger has kept an API key from being added')
+  await attempt(() => keys.revokeKey(first)).toThrow('A trigger has kept an API key from being changed')
+  await attempt(() => keys.updateKey(first, { label: 'x' })).toThrow('A trigger has kept an API key from being changed')
+  expect(await keys.addKey({ ...key, hash: first })).toBe(false)
+  expect(await keys.revokeKey(second)).toBe(false)
+  database.close()
+})

@@ -4,7 +4,7 @@ import { toTables } from '../../postgres/schema.ts'
 import type { ManagedStore } from '../../registry/managed-store.ts'
 import type { Command, Invocation, Result, Target } from '../command.ts'
 import { openHandle } from '../sqlite.ts'
-import { plural, toPrintable } from '../text.ts'
+import { plural, toJson, toPrintable } from '../text.ts'
 import { readVersion } from '../version.ts'
 import { connectToPostgres, LOCKED } from './postgres-connection.ts'
 import { readSizes, type Size, toSize } from './postgres-growth.ts'
@@ -21,7 +21,7 @@ export const status: Command = {
     for (;;) {
       const { text, data } = await look(store, target())
       if (!flags.has('watch')) return { text, data }
-      await write(flags.has('json') ? `${JSON.stringify(data)}\n` : `${new Date().toISOString()}\n${text}\n`)
+      await write(flags.has('json') ? `${toJson(data)}\n` : `${new Date().toISOString()}\n${text}\n`)
       await new Promise(resolve => setTimeout(resolve, PAUSE))
     }
   },

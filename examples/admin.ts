@@ -53,7 +53,7 @@ nav a { display: inline-block; line-height: 44px; } textarea { display: block; w
 const explain = (error: Error) => `<p role="alert">${escapeHtml(error.message)}</p>`
 const report = (text: string) => `<p role="status">${escapeHtml(text)}</p>`
 
-/** Asks before an action that cannot be undone: shows the same form again, with a question. */
+/** Asks a question before an action that cannot be undone. "Yes" sends the same form again. */
 const ask = (question: string, action: string, fields: readonly (readonly [name: string, value: string])[]) =>
   page(
     question,
@@ -73,8 +73,8 @@ async function showNames(query: Request['query'], said = ''): Promise<string> {
     <button>Add</button></form>
     <form>
     <input name="search" aria-label="Name" value="${escapeHtml(search)}" placeholder="example.com">
-    <label><input type="radio" name="in" value="below" ${kind === 'domain' ? '' : 'checked'}> below it</label>
-    <label><input type="radio" name="in" value="domain" ${kind === 'domain' ? 'checked' : ''}> exactly it</label>
+    <label><input type="radio" name="in" value="below" ${kind === 'domain' ? '' : 'checked'}> names below it</label>
+    <label><input type="radio" name="in" value="domain" ${kind === 'domain' ? 'checked' : ''}> only this name</label>
     <button>Search</button></form>
     <p><a href="/names/export?format=csv" download="names.csv">Export as CSV</a></p>`
   const found = await listDomains(caller, { ...filter, after: read('after'), limit: 25 }, store).catch(
@@ -109,7 +109,7 @@ function showKeys(newKey?: string, said = ''): string {
     return `<tr><td>${escapeHtml(label ?? '')}</td><td><code>${hint ?? ''}</code></td><td>${state}</td>
       <td>${isOver ? '' : button('Rotate', record) + button('Revoke', record)}</td></tr>`
   })
-  const shown = newKey && `<p role="status">Copy it now, it is not shown again: <code>${newKey}</code></p>`
+  const shown = newKey && `<p role="status">Copy this key now; it is shown only once: <code>${newKey}</code></p>`
   return `${said}${shown ?? ''}<table><tr><th>Label</th><th>Key</th><th>State</th><th></th></tr>${rows.join('')}</table>
     <form method="post" action="/keys/create"><input name="label" aria-label="Label" maxlength="200" required>
     <button>Create a key</button></form>`
@@ -128,13 +128,13 @@ app.use((request, response, next) => {
       "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     'Cache-Control': 'no-store',
   })
-  // A form on another site must not delete or create anything here. All but very old browsers send at least one of
-  // these two headers.
+  // Forms on other sites must not create or delete anything here. Every modern browser sends at least one of these
+  // two headers.
   const { 'sec-fetch-site': site, origin } = request.headers
   const isForeign =
     (site !== undefined && site !== 'same-origin' && site !== 'none') ||
     (origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== request.headers.host))
-  if (request.method === 'POST' && isForeign) response.status(403).send('Send this from the page.')
+  if (request.method === 'POST' && isForeign) response.status(403).send('Submit the form on this page.')
   else next()
 })
 app.use(domainsRouter({ store, path: '/names', operations: ['export'], authenticate: () => caller }))
@@ -148,7 +148,7 @@ app.post('/names/add', async (request, response) => {
     .filter(name => name !== '')
   const { results, totals } = (await registerDomains(caller, { domains: names }, store)).data
   const why = results.flatMap(result => (result.status === 'invalid' ? [explain(new Error(result.message))] : []))
-  const said = report(`${totals.created} added, ${totals.existing} there before, ${totals.invalid} invalid`)
+  const said = report(`${totals.created} added, ${totals.existing} already registered, ${totals.invalid} invalid`)
   response.send(page('Names', await showNames({}, said + why.join(''))))
 })
 app.post('/names/delete', async (request, response) => {
@@ -182,12 +182,12 @@ app.post('/keys/revoke', (request, response) => {
   if (!record) return void response.redirect(303, '/keys')
   const named = `the key ${record.label ?? ''} ${record.hint ?? ''}`
   if (!request.body?.confirmed)
-    return void response.send(ask(`Revoke ${named} for ever?`, '/keys/revoke', [['hash', record.hash]]))
+    return void response.send(ask(`Revoke ${named} permanently?`, '/keys/revoke', [['hash', record.hash]]))
   keys.revokeKey(record.hash)
   response.send(page('API keys', showKeys(undefined, report(`Revoked ${named}`))))
 })
 app.use(((error, _request, response, next) => {
-  if (isApiError(error)) response.status(error.status).send(page('That did not work', explain(error)))
+  if (isApiError(error)) response.status(error.status).send(page('The request failed', explain(error)))
   else next(error)
 }) satisfies ErrorRequestHandler)
 

@@ -1,7 +1,7 @@
 import type { PostgresBridge, PostgresTransaction } from 'domain-registration/postgres'
 import { type SQL, sql } from 'drizzle-orm'
 
-/** Pass it the Drizzle of your pool: `createPostgresStore({ database: bridgeDrizzle(drizzle(pool)), findTeam })`. */
+/** Takes your pool's Drizzle instance: `createPostgresStore({ database: bridgeDrizzle(drizzle(pool)), findTeam })`. */
 export const bridgeDrizzle = (db: DrizzleOverPool): PostgresBridge => ({
   ...withinDrizzle(db),
   transaction: work => db.transaction(transaction => work(withinDrizzle(transaction))),
@@ -18,7 +18,7 @@ interface Drizzle {
 
 interface DrizzleOverPool extends Drizzle {
   transaction<T>(work: (transaction: Drizzle) => Promise<T>): Promise<T>
-  /** Only a transaction has it. A transaction may be rolled back after a push to your monitor. */
+  /** Rejects a Drizzle transaction, which may be rolled back after a push to your monitor. */
   rollback?: never
 }
 

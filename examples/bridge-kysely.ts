@@ -1,7 +1,7 @@
 import type { PostgresBridge, PostgresTransaction } from 'domain-registration/postgres'
 import { CompiledQuery, type Kysely } from 'kysely'
 
-/** Pass it the Kysely of your pool: `createPostgresStore({ database: bridgeKysely(db), findTeam })`. */
+/** Takes your pool's Kysely instance: `createPostgresStore({ database: bridgeKysely(db), findTeam })`. */
 export const bridgeKysely = <Db extends KyselyOverPool>(db: NoTransaction<Db>): PostgresBridge => ({
   ...withinKysely(db),
   transaction: work => db.transaction().execute(transaction => work(withinKysely(transaction))),
@@ -18,5 +18,5 @@ interface KyselyOverPool extends Executor {
   transaction(): { execute<T>(work: (transaction: Executor) => Promise<T>): Promise<T> }
 }
 
-/** A transaction may be rolled back after a push to your monitor. */
+/** Rejects a transaction, which may be rolled back after a push to your monitor. */
 type NoTransaction<Db> = Db extends { readonly isTransaction: true } ? never : Db

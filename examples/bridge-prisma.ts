@@ -7,7 +7,7 @@ interface Prisma extends Executor {
   $transaction<T>(work: (tx: Executor) => Promise<T>, options: { maxWait: number; timeout: number }): Promise<T>
 }
 
-/** Pass it your client: `createPostgresStore({ database: bridgePrisma(new PrismaClient({ adapter })), findTeam })`. */
+/** Takes your client: `createPostgresStore({ database: bridgePrisma(new PrismaClient({ adapter })), findTeam })`. */
 export const bridgePrisma = (prisma: Prisma): PostgresBridge => ({
   ...withinPrisma(prisma),
   transaction: work => prisma.$transaction(tx => work(withinPrisma(tx)), { maxWait: 10_000, timeout: 10_000 }),

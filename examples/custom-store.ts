@@ -1,9 +1,9 @@
 /**
- * Your own store, here on LevelDB. Copy it, change it, and test it with `domain-registration/testing`.
+ * An example of your own store, on LevelDB. Copy it, change it, and test it with `domain-registration/testing`.
  *
- * LevelDB is a sorted map. Each registration has three entries, so that every lookup is by key or by range; each
- * pending change has one entry. Registering a wildcard scans the names below it, and a sweep scans the pending changes.
- * Only one process at a time can open a folder.
+ * LevelDB is a sorted map. Each registration has three entries, so every lookup reads single keys or a range. Each
+ * pending change has one entry. Registering a wildcard scans the names below it, and a sweep scans the pending
+ * changes. Only one process at a time can open a folder.
  */
 import { type BatchOperation, ClassicLevel } from 'classic-level'
 import {
@@ -30,12 +30,12 @@ export interface LevelStoreOptions extends ManagedStoreOptions {
   folder: string
 }
 
-/** A registration without `synchronized`, which the outbox determines. */
+/** A registration as stored. It is `synchronized` if it has no pending change. */
 type Held = Omit<Registration, 'synchronized' | 'createdAt'> & { readonly createdAt: string }
 /** A change as stored. Times are milliseconds since 1970. */
 type Waiting = Omit<PendingChange, 'at' | 'nextAttempt'> & { readonly at: number; readonly due: number }
 
-/** If a change is due later than this plus a lease, a clock was wrong, and the change is due at once. */
+/** A change that is due later than in an hour and a lease was saved under a wrong clock. It is due at once. */
 const HOUR = 3_600_000
 
 export async function createLevelStore({ folder, ...options }: LevelStoreOptions) {
@@ -56,8 +56,8 @@ export async function createLevelBackend(folder: string) {
   const remove = (keys: readonly string[]): Operation[] => keys.map(key => ({ type: 'del', key }))
 
   /**
-   * LevelDB has no transactions. So steps run one after the other, and each ends with one batch, which is saved as a
-   * whole.
+   * LevelDB has no transactions. So steps run one after another. Each step ends with one batch, which is saved
+   * completely or not at all.
    */
   let turns: Promise<unknown> = Promise.resolve()
   function takeTurn<T>(work: (operations: Operation[]) => Promise<T>): Promise<T> {
@@ -232,7 +232,7 @@ export async function createLevelBackend(folder: string) {
   return { ...backend, close: () => database.close() }
 }
 
-/** The labels of a name from right to left, so that the names below it are adjacent. No hostname contains \0. */
+/** The labels of a name from right to left, so the names below it have adjacent keys. No hostname contains \0. */
 function nameKey(domain: string): string {
   const { secondLevelDomain, path } = toKey(domain)
   return `name ${secondLevelDomain}\0${path}`

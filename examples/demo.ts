@@ -84,7 +84,7 @@ print('100 well-known hostnames, registered in team 1 with the organization key'
 expect('the first call', [first.status, first.body.data?.totals], [200, totals(100, 0, 0)])
 
 const again = await register(organizationKey, { team_id: '1', domains: hostnames })
-print('The same call again: a retry changes nothing and gets the same IDs', again, 3)
+print('The same call again: it changes nothing and returns the same IDs', again, 3)
 const existing = first.body.data?.results.map(result => ({ ...result, status: 'existing' }))
 expect('the same call again', [again.status, again.body.data?.totals], [200, totals(0, 100, 0)])
 expect('its results', again.body.data?.results, existing)
@@ -110,7 +110,7 @@ const mixedBag = [
   ['www.wikipedia.org', 'domain_already_licensed'],
 ] as const
 const mixed = await register(teamKey, { domains: mixedBag.map(([input]) => input) })
-print('A mixed bag for team 3, with its own key: one bad hostname does not make the others fail', mixed)
+print('Valid and invalid hostnames in one call of team 3, with its own key: each has its own result', mixed)
 expect(
   'the mixed bag',
   mixed.body.data?.results.map(result => [result.input, result.status === 'invalid' ? result.code : result.status]),
@@ -121,7 +121,7 @@ expect(
 const domains = ['www.example.net']
 const failures = [
   ['No key', null, { domains }, 401, 'unauthorized'],
-  ['A key that nobody issued', 'svc_team_3_0000', { domains }, 401, 'unauthorized'],
+  ['An unknown key', 'svc_team_3_0000', { domains }, 401, 'unauthorized'],
   ['A key without the scope', await issueKey('team', '3', ['domains:read']), { domains }, 403, 'insufficient_scope'],
   ["Another organization's team", organizationKey, { team_id: '3', domains }, 404, 'team_not_found'],
 ] as const
@@ -144,12 +144,12 @@ expect('its code', unavailable.body.error, 'domain_registration_unavailable')
 
 monitor.isOnline = true
 const retried = await register(teamKey, { domains })
-print('The monitor is back: the same call goes through', retried)
+print('The monitor is online again: the same call succeeds', retried)
 expect('the retry', [retried.status, retried.body.data?.totals], [200, totals(0, 1, 0)])
 expect('registrations that the monitor knows', monitor.watched.size, 105)
 
 server.close()
 server.closeAllConnections()
-for (const difference of differences) console.error(color('red', `\nNot as it should be: ${difference}`))
-if (differences.length === 0) console.log('\nEvery answer was as it should be.')
+for (const difference of differences) console.error(color('red', `\nUnexpected: ${difference}`))
+if (differences.length === 0) console.log('\nEvery response was as expected.')
 process.exitCode = differences.length === 0 ? 0 : 1

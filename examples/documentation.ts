@@ -1,6 +1,6 @@
 /**
- * The program of `sqlite.ts`, with a page of Swagger UI on which to read about the call and try it. Prints the page's
- * address. If Node has no SQLite, it starts the program of `express.ts` instead.
+ * Starts the program of `sqlite.ts`, with a Swagger UI page that describes the call and lets you try it. Prints the
+ * page's address. If Node has no SQLite, it starts the program of `express.ts` instead.
  */
 import { openapi } from 'domain-registration/openapi'
 import absolutePath from 'swagger-ui-dist/absolute-path.js'
@@ -75,7 +75,7 @@ for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png
 }
 
 if (!hasSqlite) {
-  const why = `Node ${process.version} has no node:sqlite, which comes with 22.13`
+  const why = `Node ${process.version} has no node:sqlite; it needs 22.13 or later`
   console.log(`Registrations are kept in memory and are lost when this process ends: ${why}`)
 }
 if (!server.listening) await new Promise(resolve => server.once('listening', resolve))

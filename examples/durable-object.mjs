@@ -13,7 +13,7 @@ export class Registry extends DurableObject {
   handle = domainsHandler({ store: this.store, keys: this.keys, operations: ['create', 'delete'] })
 
   async fetch(request) {
-    // Set before anything is saved, so no change is left without an alarm.
+    // The alarm is set before anything is saved, so every saved change has one.
     await this.wakeWithin(1000)
     return this.handle(request)
   }

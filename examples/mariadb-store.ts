@@ -15,12 +15,12 @@ import {
 import type { Pool } from 'mysql2/promise'
 import { type Ask, createTransact, type Transact } from './mariadb-transact.ts'
 
-/** The database's clock, in milliseconds since 1970: the clocks of its clients may differ. */
+/** The database's time, in milliseconds since 1970. The clocks of its clients may differ from each other. */
 const NOW = "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)"
-/** If a change is due later than this plus a lease, a clock was wrong, and the change is due now. */
+/** A change that is due later than in an hour and a lease was saved under a wrong clock. It is due at once. */
 const HOUR = 3_600_000
 
-/** Makes a table from one JSON value. A value that does not fit its column is an error in every SQL mode. */
+/** Turns one JSON parameter into a table. A value that does not fit its column is an error in every SQL mode. */
 const sent = (...fields: readonly string[]) =>
   `JSON_TABLE(?, '$[*]' COLUMNS (${fields.map(
     field => `${field} VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$.${field}' ERROR ON ERROR`,
@@ -45,7 +45,7 @@ export function createMariadbBackend(transact: Transact): StoreBackend {
     register: step =>
       transact(async ask => {
         const { teamId, lease } = step
-        // Calls of a team with a limit take turns. The team's lock comes first, because '#' sorts before all names.
+        // Calls of a team with a limit run one by one. They lock the team first, because '#' sorts before all names.
         await claim(ask, step.counted ? [`#${teamId}`, ...step.registrableDomains] : step.registrableDomains)
         const found = await find(ask, step)
         const { created, waiting } = step.decide(found)
@@ -163,7 +163,7 @@ export function createMariadbBackend(transact: Transact): StoreBackend {
   }
 }
 
-/** Locks registrable domains until the transaction ends, so that calls for the same one take turns. */
+/** Locks registrable domains until the transaction ends, so calls for the same one run one after another. */
 const claim = (ask: Ask, registrableDomains: readonly string[]) =>
   ask(
     `INSERT INTO domain_locks SELECT * FROM ${sent('registrableDomain')}

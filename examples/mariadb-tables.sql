@@ -1,6 +1,6 @@
 -- The tables of mariadb-store.ts. Running this again changes nothing.
 -- The collation compares names byte by byte, including blanks at the end, even if the database has another collation.
--- Times are milliseconds since 1970, so that no time zone changes them.
+-- Times are milliseconds since 1970, so they do not depend on a time zone.
 
 -- One row for each registered name.
 CREATE TABLE IF NOT EXISTS domain_names (
@@ -26,13 +26,13 @@ CREATE TABLE IF NOT EXISTS domain_changes (
   at BIGINT NOT NULL,
   due BIGINT NOT NULL, -- when a sweep may push it
   refusals INT NOT NULL DEFAULT 0, -- how often the monitor refused it as the only change in a push
-  isRefused BOOLEAN AS (refusals > 0) STORED, -- sweeps push changes first that were never refused
+  isRefused BOOLEAN AS (refusals > 0) STORED, -- sweeps first push the changes that were never refused
   lastFailure VARCHAR(255),
   KEY (isRefused, due)
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
--- Has a row as soon as any store pushes. Without a row there is no monitor, and a store without `synchronize` records
--- no releases.
+-- Has a row once any store has pushed. As long as it is empty, there is no monitor, and a store without `synchronize`
+-- does not record releases.
 CREATE TABLE IF NOT EXISTS domain_monitor (
   id INT NOT NULL PRIMARY KEY
 ) ENGINE = InnoDB;

@@ -1,5 +1,5 @@
 /**
- * Transactions for mariadb-store.ts, which have a time limit and are retried after a conflict with another transaction.
+ * Transactions for mariadb-store.ts. Each has a time limit, and is retried after a conflict with another transaction.
  */
 import type { Pool } from 'mysql2/promise'
 
@@ -50,7 +50,7 @@ async function attempt<T>(database: Pool, work: (ask: Ask) => Promise<T>, end: n
     throw error
   })
   let isOver = false
-  /** Work that timed out may still be running. After the rollback, each of its statements would be saved at once. */
+  /** Work that timed out may still be running. After the rollback, each of its statements would commit by itself. */
   function requireTransaction(): void {
     if (isOver) throw new Error('The transaction is over')
   }
@@ -88,13 +88,13 @@ async function attempt<T>(database: Pool, work: (ask: Ask) => Promise<T>, end: n
   }
 }
 
-/** MariaDB rejects half of a surrogate pair. */
+/** MariaDB rejects unpaired surrogates. */
 const toText = (_: string, value: unknown) =>
   typeof value === 'string' ? value.replace(/\p{Surrogate}/gu, '\ufffd') : value
 
 function inTime<T>(end: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const giveUp = () => reject(new Error('MariaDB did not answer in time'))
+    const giveUp = () => reject(new Error('MariaDB did not respond in time'))
     const timer = setTimeout(giveUp, Math.max(0, end - performance.now()))
     work.then(resolve, reject).finally(() => clearTimeout(timer))
   })

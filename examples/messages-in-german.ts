@@ -7,7 +7,7 @@ import { classifyHostname, type HostnameDetails, type HostnameReason, type Inval
 
 type Sentence = string | ((details: HostnameDetails) => string)
 
-/** Continues a sentence that begins with the quoted text. */
+/** Each text completes a sentence that begins with the quoted input. */
 export const german: Readonly<Record<HostnameReason, Sentence>> = {
   not_a_string: 'ist kein Text',
   empty: 'ist leer',
@@ -93,7 +93,7 @@ function name(character = ''): string {
   return /[\p{C}\p{Z}\p{M}]/u.test(character) ? `U+${codePoint}` : `„${character}“ (U+${codePoint})`
 }
 
-/** @param input Is part of the message unchanged: escape it for the place where you show it. */
+/** The message contains `input` unchanged, so escape the message where you show it, such as in HTML. */
 export function explainInGerman(input: string, refused: InvalidHostname): string {
   const sentence = (german as Partial<typeof german>)[refused.reason]
   if (sentence === undefined) return refused.message

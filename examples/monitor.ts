@@ -1,6 +1,6 @@
 /**
- * A monitor that follows the registry: it receives the pushes of `createWebhook`, and shows the names that it watches.
- * It may be killed at any moment, because it acknowledges only changes that are on disk.
+ * A monitor that receives the pushes of `createWebhook`, and shows the names that it watches. You may kill it at any
+ * moment: it acknowledges a push only once the changes are on disk.
  *
  *     WEBHOOK_SECRET=whsec_$(openssl rand -base64 32) tsx examples/monitor.ts
  */
@@ -12,7 +12,7 @@ import { verifyWebhook, type WebhookChange, WebhookVerificationError } from 'dom
 const { WEBHOOK_SECRET: secret, PORT = '4000', JOURNAL = 'changes.ndjson' } = process.env
 if (!secret) throw new Error('Set WEBHOOK_SECRET to the secret of createWebhook')
 
-/** Both by `domainId`. If you have a database, keep both there, and change them in one transaction for each request. */
+/** `watched` maps each `domainId` to its name. In a database, change both in one transaction for each request. */
 const watched = new Map<string, string>()
 const released = new Set<string>()
 
@@ -44,7 +44,7 @@ async function save(changes: readonly WebhookChange[]): Promise<void> {
   await journal.datasync()
 }
 
-/** Responds with 4xx if a retry cannot help. Throws while it cannot save anything, and the response is then 503. */
+/** Responds with 4xx if a retry cannot help. Throws if the changes cannot be saved; the response is then 503. */
 async function receive(request: IncomingMessage): Promise<{ status: number; body?: unknown }> {
   if (request.method === 'GET') return { status: 200, body: Object.fromEntries(watched) }
   if (!(Number(request.headers['content-length']) <= 1_000_000)) return { status: 413 }
@@ -68,5 +68,5 @@ const server = createServer(async (request, response) => {
 })
 server.listen(Number(PORT), '127.0.0.1', () => {
   const { port } = server.address() as { port: number }
-  console.log(`curl http://127.0.0.1:${port}/ shows what is watched`)
+  console.log(`curl http://127.0.0.1:${port}/ shows the watched names`)
 })

@@ -31,7 +31,7 @@ for (const step of ['register', 'delete', 'authenticate', 'push', 'sweep']) {
   })
 }
 
-/** Call it once. While the store does not respond, it reports no values. */
+/** Call this once. While the store does not respond, no values are reported. */
 export function watchStore(store: ManagedStore): void {
   const pending = meter.createObservableGauge('domain_registration.pending')
   const refused = meter.createObservableGauge('domain_registration.pending.refused')

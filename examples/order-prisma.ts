@@ -1,7 +1,7 @@
 import { withinPrisma } from './bridge-prisma.ts'
 import { type Order, registerOrder } from './order.ts'
 
-/** The part of your client that it uses. Your schema has a model `Order` with the fields `id` and `teamId`. */
+/** The part of your client that is used here. Your schema needs a model `Order` with the fields `id` and `teamId`. */
 interface Client {
   $transaction(work: (tx: Transaction) => Promise<void>, options: object): Promise<void>
 }

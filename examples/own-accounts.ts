@@ -3,7 +3,7 @@ import { domainsRouter } from 'domain-registration/express'
 import express from 'express'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 
-// Stands for your own sessions.
+// Replace this with your own sessions.
 const sessions = new Map([['s3cret', { user: 'Ada', teamId: '1' }]])
 const findSession = (cookie = '') => sessions.get(/session=(\w+)/.exec(cookie)?.[1] ?? '')
 

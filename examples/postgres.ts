@@ -20,13 +20,13 @@ const store = createPostgresStore({
   database: pool,
   findTeam: id => teams.get(id) ?? null,
   synchronize(changes) {
-    // Stands for your monitor.
-    for (const { kind, domain } of changes) console.log(kind === 'registered' ? `Watching ${domain}` : `Not ${domain}`)
+    // Replace this with your monitor.
+    for (const { kind, domain } of changes) console.log(kind, domain)
   },
 })
 
 const keys = createPostgresKeyStore({ database: pool })
-const { key, hash } = await generateApiKey({ type: 'team', id: '1' }) // for trying it out, until this process ends
+const { key, hash } = await generateApiKey({ type: 'team', id: '1' }) // for trying it; revoked when this process ends
 await keys.addKey({ hash, type: 'team', ownerId: '1', scopes: ['domains:create'] })
 
 const app = express()
@@ -34,7 +34,7 @@ app.use(domainsRouter({ store, keys }))
 const server = app.listen(PORT, error => {
   if (error) throw error
   const { port } = server.address() as { port: number }
-  console.log(`Listening on port ${port}. Try it, also after a restart:
+  console.log(`Listening on port ${port}. Try it:
 curl http://localhost:${port}/v1/domains -H 'Authorization: Bearer ${key}' \\
   -H 'Content-Type: application/json' -d '{"domains":["www.example.com","*.example.org","localhost"]}'`)
 })

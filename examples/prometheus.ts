@@ -30,7 +30,7 @@ for (const step of ['register', 'delete', 'authenticate', 'push', 'sweep']) {
   })
 }
 
-/** Call it once. The gauges are NaN while the store does not respond. */
+/** Call this once. The gauges are NaN while the store does not respond. */
 export function watchStore(store: ManagedStore): void {
   const gauge = (name: string, help: string) => new Gauge({ name: `domain_registration_${name}`, help })
   const pending = gauge('pending', 'Changes that have not reached the monitor yet')
@@ -38,7 +38,7 @@ export function watchStore(store: ManagedStore): void {
   const oldest = gauge('pending_oldest_seconds', 'Age of the oldest pending change; 0 if none is pending')
   new Gauge({
     name: 'domain_registration_round_trip_seconds',
-    help: 'Duration of a query of the store, the median of five',
+    help: 'Median duration of five queries to the store',
     async collect() {
       const { stats, roundTrip } = await askStore(store).catch(() => ({ stats: undefined, roundTrip: Number.NaN }))
       this.set(roundTrip / 1000)

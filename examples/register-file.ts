@@ -1,5 +1,5 @@
 /**
- * Registers the hostnames of a file, which has one per line, by calling such a service. Shows a progress bar, and then
+ * Registers the hostnames in a file, one per line, by calling a service with this API. Shows a progress bar, and then
  * the invalid names with their reasons.
  *
  *     API_KEY=svc_team_… tsx examples/register-file.ts https://api.example.com/v1/domains hostnames.txt
@@ -22,7 +22,7 @@ try {
   const { API_KEY: apiKey = '', TEAM_ID: teamId } = process.env
   const { results, totals } = await registerAll(names, { url, apiKey, teamId, onProgress: showProgress })
   if (process.stderr.isTTY) process.stderr.write('\n')
-  console.log(`${totals.created} created, ${totals.existing} existing, ${totals.invalid} refused`)
+  console.log(`${totals.created} created, ${totals.existing} existing, ${totals.invalid} invalid`)
   for (const result of results) {
     if (result.status === 'invalid') console.log(`${result.input}\t${result.code}\t${result.message}`)
   }

@@ -5,7 +5,7 @@ import { domainsRouter } from 'domain-registration/express'
 import { createSqliteKeyStore, createSqliteStore } from 'domain-registration/sqlite'
 import express from 'express'
 
-// One process, and a file instead of a database server: the data survives a restart.
+// Needs no database server: one process, and a file. The data survives a restart.
 const { DATABASE_FILE = 'registrations.db', PORT = '3000' } = process.env
 const database = new DatabaseSync(DATABASE_FILE)
 console.log(`Registrations and keys are kept in ${resolve(DATABASE_FILE)}`)
@@ -21,7 +21,7 @@ startSynchronizing(store)
 
 const keys = createSqliteKeyStore({ database })
 async function issueKey(type: 'organization' | 'team', ownerId: string) {
-  if ((await keys.listKeys({ type, ownerId })).length > 0) return '<as printed when the file was made>'
+  if ((await keys.listKeys({ type, ownerId })).length > 0) return '<shown when the file was created>'
   const { key, hash } = await generateApiKey({ type, id: ownerId })
   await keys.addKey({ hash, type, ownerId, scopes: ['domains:create'] })
   return key

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { ManagedStore } from 'domain-registration'
 
-/** Responds to a scheduler's request: sweeps as long as changes succeed, for at most half a minute. */
+/** Responds to a scheduler's request by sweeping, as long as pushes succeed and for at most half a minute. */
 export function createSweep(store: ManagedStore, secret: string | undefined) {
   if (!secret) throw new Error('Set CRON_SECRET')
   const expected = digest(`Bearer ${secret}`)

@@ -26,7 +26,7 @@ test('examples/register-file.ts registers the names in a file, and shows progres
     return promisify(execFile)(process.execPath, parameters, { cwd: root, env: { ...process.env, API_KEY: apiKey } })
   }
   const { stdout, stderr } = await run(await issue('team', '1'))
-  expect(stdout).toMatch(/^120 created, 1 existing, 1 refused\nlocalhost\tinternal_domain\t"localhost" is reserved/)
+  expect(stdout).toMatch(/^120 created, 1 existing, 1 invalid\nlocalhost\tinternal_domain\t"localhost" is reserved/)
   expect(stderr).toMatch(/^█+░+ 100 of 122\n█{30} 122 of 122\n$/)
   await expect(run('svc_team_1_00')).rejects.toMatchObject({
     code: 1,

@@ -77,7 +77,7 @@ describe('examples/postgres.ts', () => {
       const first = await start(settings())
       const created = await first.register(first.key)
       expect(created).toMatchObject({ status: 200, data: { totals: { created: 2, existing: 0, invalid: 0 } } })
-      expect(first.printed()).toContain('Watching www.example.com\nWatching *.example.org\n')
+      expect(first.printed()).toContain('registered www.example.com\nregistered *.example.org\n')
       await first.end('SIGKILL')
 
       const second = await start(settings())

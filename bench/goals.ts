@@ -1,6 +1,6 @@
 /**
- * The performance goals of this package. Each line here is a row of the table, and is measured by the program of its
- * section, `bench/<section>.ts`, which reports figures by the names of their goals.
+ * The performance goals of this package. Each entry is a row of the table. The program of its section,
+ * `bench/<section>.ts`, measures it, and reports figures by the names of their goals.
  */
 export interface Goal<Name extends string = string> {
   readonly work: string
@@ -12,14 +12,14 @@ export interface Goal<Name extends string = string> {
   readonly section: Name
 }
 
-const byHand = 'a route by hand that calls `registerDomains`'
+const byHand = 'a handwritten route that calls `registerDomains`'
 const insert = 'one pipelined `INSERT … SELECT unnest …` of 100 rows into `names`'
 
 export const goals = {
   clock: goal('clock', '`npm test`, two idle cores', 'the clock', 180, 's'),
   hold: goal(
     'hold',
-    'any call of 256 KiB that registers or deletes, with any store',
+    'any call of 256 KiB that registers or deletes, with any bundled store',
     'time for which the event loop is blocked',
     50,
     'ms',
@@ -31,45 +31,51 @@ export const goals = {
     50,
     'ms',
   ),
-  express: goal('http', 'Express, 100 names, CPU time of the server', byHand, 1.2, '×'),
-  fastify: goal('http', 'Fastify, the same', byHand, 1.2, '×'),
-  fetch: goal('http', 'fetch under Hono, the same', byHand, 1.2, '×'),
+  express: goal('http', 'Express, 100 names, server CPU time', byHand, 1.2, '×'),
+  fastify: goal('http', 'Fastify, 100 names, server CPU time', byHand, 1.2, '×'),
+  fetch: goal('http', 'fetch under Hono, 100 names, server CPU time', byHand, 1.2, '×'),
   postgres: goal('postgres', 'PostgreSQL, 100 new names', insert, 2, '×'),
   postgresExisting: goal('postgres', 'PostgreSQL, 100 existing names', insert, 1, '×'),
   postgresLimit: goal(
     'postgres',
     'PostgreSQL, 100 new names of a team with a limit and 10,000 names',
-    'the same without a limit',
+    'the same call of a team without a limit',
     2,
     '×',
   ),
   versionsSweep: goal('postgres-versions', 'PostgreSQL 15, a sweep of 1,000 changes', 'PostgreSQL 18', 2, '×'),
-  versionsRelease: goal('postgres-versions', 'the same, a release of 1,000 pending names', 'PostgreSQL 18', 2, '×'),
-  versionsCall: goal('postgres-versions', 'the same, 100 new names with a monitor', 'PostgreSQL 18', 2, '×'),
+  versionsRelease: goal(
+    'postgres-versions',
+    'PostgreSQL 15, a release of 1,000 pending names',
+    'PostgreSQL 18',
+    2,
+    '×',
+  ),
+  versionsCall: goal('postgres-versions', 'PostgreSQL 15, 100 new names with a monitor', 'PostgreSQL 18', 2, '×'),
   crowd: goal(
     'postgres-crowd',
-    '99th percentile of other calls while 1,000 callers want one registrable domain',
+    '99th percentile of other calls while 1,000 callers register below one domain',
     'the same calls alone',
     3,
     '×',
   ),
   postgresWildcards: goal(
     'postgres-wildcards',
-    'PostgreSQL, wildcards over a million names behind public suffixes',
-    'wildcards over bases with no names below',
+    'PostgreSQL, wildcards over a base with a million names behind public suffixes',
+    'wildcards over bases without names below them',
     5,
     '×',
   ),
   churnLocks: goal(
     'postgres-churn',
-    'a million names registered and released while 100,000 stay registered: rows of `locks`',
-    'registrable domains with a name',
+    'rows of `locks` after a million names were registered and released, while 100,000 stayed registered',
+    'registrable domains that still have a name',
     2,
     '×',
   ),
   churnCall: goal(
     'postgres-churn',
-    'the same, a call that then replaces 100 names',
+    'a call that replaces 100 names after that',
     'the call among 100,000 names that were never replaced',
     1.2,
     '×',
@@ -83,8 +89,8 @@ export const goals = {
   ),
   postgresMillions: goal(
     'millions',
-    'PostgreSQL, the same 100 new names among 10 million rows',
-    'an empty table',
+    'PostgreSQL, 100 new names among 10 million rows',
+    'the same names in an empty table',
     1.3,
     '×',
   ),
@@ -99,14 +105,14 @@ export const goals = {
   client: goal(
     'client',
     '`registerAll` of 100,000 names',
-    'a loop by hand that makes eight calls of 100 at once',
+    'a handwritten loop with eight concurrent calls of 100 names',
     1.2,
     '×',
   ),
   sqlite: goal('sqlite', 'SQLite, 100 new names, synchronous = FULL', 'a prepared `INSERT`, 100 times', 1.6, '×'),
   sqliteWildcards: goal(
     'sqlite-wildcards',
-    'SQLite, a wildcard over a million names behind public suffixes',
+    'SQLite, a wildcard over a base with a million names behind public suffixes',
     'the clock',
     1,
     'ms',
@@ -118,10 +124,16 @@ export const goals = {
     1.5,
     '×',
   ),
-  refusedOnce: goal('push', 'one refused change among 1,000, the first sweep', 'number of pushes', 25, 'pushes'),
-  refusedThen: goal('push', 'the same change, a sweep when it is due again', 'number of pushes', 1, 'pushes'),
+  refusedOnce: goal('push', 'one refused change among 1,000: the first sweep', 'number of pushes', 25, 'pushes'),
+  refusedThen: goal('push', 'the same refused change: a sweep when it is due again', 'number of pushes', 1, 'pushes'),
   ascii: goal('hostnames', '`classifyHostname`, real ASCII hostnames', '`tldts.parse`, default options', 1.5, '×'),
-  international: goal('hostnames', 'the same, international hostnames', "`new URL('http://' + host)`", 2.5, '×'),
+  international: goal(
+    'hostnames',
+    '`classifyHostname`, real international hostnames',
+    "`new URL('http://' + host)`",
+    2.5,
+    '×',
+  ),
   memory: goal('memory', '`registerDomains`, 100 new names, in memory', '`tldts.parse`, the same names', 8, '×'),
   import: goal('import', 'importing `domain-registration`, CPU time', 'importing its dependencies', 1.2, '×'),
   worker: goal('size', '`domain-registration` for a Worker, with all dependencies', 'size, compressed', 90, 'kB'),

@@ -1,6 +1,6 @@
 /**
- * How long an export and a reconciliation of a million names block the event loop, at worst, with each store: CPU time
- * of the longest turn of the loop, the minimum of several runs. Reader and server are in one process.
+ * How long an export and a `reconcile` of a million names block the event loop, at worst, with each store. The figure
+ * is the CPU time of the loop's longest turn, the minimum of several runs. Reader and server are in one process.
  */
 import { domainsHandler } from '../src/adapters/fetch.ts'
 import { createMemoryStore, type DomainStore, eachRegistration, reconcile } from '../src/index.ts'

@@ -1,8 +1,8 @@
 /**
- * The longest time for which one call of 256 KiB, which registers or deletes, blocks the event loop: CPU time from its
- * bytes to its response, in the handler and in each store. It is the minimum of several runs, to exclude collecting the
- * garbage of earlier runs. If a store waits for something, all CPU time of the call counts, although other work may run
- * during the waits.
+ * The longest time for which one call of 256 KiB, which registers or deletes, blocks the event loop: its CPU time in
+ * the handler and in each store. The figure is the minimum of several runs, so the garbage collection of earlier runs
+ * does not count. If a store waits for something, all CPU time of the call counts, although other work may run in
+ * between.
  */
 import { createHandler } from '../src/http/index.ts'
 import { createMemoryKeyStore, createMemoryStore, type DomainStore, generateApiKey } from '../src/index.ts'
@@ -26,7 +26,7 @@ interface Call {
 
 const toCall = (name: string, domains: readonly string[]): Call => ({ name, body: JSON.stringify({ domains }) })
 const hundred = (toEntry: (index: number) => string) => Array.from({ length: 100 }, (_, index) => toEntry(index))
-/** Fills each of 100 entries with a piece up to the limit of the body. */
+/** Fills each of 100 entries with copies of a piece, up to the size limit of a body. */
 const fill = (piece: string, bytes = 2_500) =>
   piece.repeat(Math.max(1, Math.floor(bytes / (Buffer.byteLength(JSON.stringify(piece)) - 2))))
 const deep = (labels: number, base: string) => `${'a.'.repeat(labels)}${base}`

@@ -1,4 +1,4 @@
-/** `classifyHostname` against functions that do part of its work, on the same hostnames, in turn. */
+/** Compares `classifyHostname` with functions that do part of its work, alternately, on the same hostnames. */
 import { classifyHostname } from 'domain-registration'
 import { parse } from 'tldts'
 import { readLines } from '../test/vectors/read.ts'

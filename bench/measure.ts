@@ -4,7 +4,7 @@ import type { GoalName } from './goals.ts'
 export type Side<Input> = (input: Input) => Promise<number> | number
 
 /**
- * Lets two sides take turns on the same inputs, so that effects of the machine on both cancel out.
+ * Runs two sides alternately on the same inputs, so effects of the machine on both cancel out.
  *
  * @returns The median of the ratios, round by round.
  */
@@ -76,7 +76,7 @@ export function newNames(count = 100): string[] {
   )
 }
 
-/** Labels spread over the alphabet, different in each process. */
+/** Labels that begin with all letters of the alphabet, and differ in each process. */
 export const word = (index: number): string =>
   `${(Math.imul(index + 1, 0x9e3779b1) >>> 0).toString(36)}-${process.pid.toString(36)}-${index.toString(36)}`
 

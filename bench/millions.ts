@@ -1,6 +1,6 @@
 /**
- * What calls cost among ten million names in PostgreSQL: 100 new names, against an empty table and beside a bare
- * INSERT; the owners of 1,000 hostnames; an export of a million names.
+ * What calls cost among ten million names in PostgreSQL: registering 100 new names, compared with an empty table and
+ * with a bare INSERT; finding the owners of 1,000 hostnames; exporting a million names.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -57,7 +57,7 @@ const postgresMillions = await compare(
   names => inFresh(names),
 )
 
-// Copies the rows that the store has created in a third table to the same two tables.
+// Copies the rows that the store created in a third table to both tables.
 await migrate({ database, schema: 'source' })
 const registerInSource = createRegister(database, 'source')
 const [insertInLarge, insertInFresh] = await Promise.all(

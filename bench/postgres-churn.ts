@@ -1,7 +1,6 @@
 /**
- * Registers and releases a million names while 100,000 stay registered: which tables grow, and how much slower a call
- * becomes.
- * With three million: `CHURN=3000000 node --import tsx bench/postgres-churn.ts`.
+ * Registers and releases a million names while 100,000 stay registered, to find out which tables grow, and how much
+ * slower calls become. With three million: `CHURN=3000000 node --import tsx bench/postgres-churn.ts`.
  */
 import { registerDomains } from '../src/index.ts'
 import { createPostgresStore, migrate } from '../src/postgres/index.ts'

@@ -1,4 +1,4 @@
-/** How long other calls wait while a thousand callers want the same registrable domain, through the same pool. */
+/** How long other calls wait while a thousand callers register below one domain, through the same pool. */
 import { registerDomains } from '../src/index.ts'
 import { createPostgresStore, migrate } from '../src/postgres/index.ts'
 import { startServer } from '../test/postgres/server.ts'

@@ -1,6 +1,6 @@
 /**
- * Wildcards in PostgreSQL over a base with a million names behind public suffixes, half of them the calling team's,
- * against wildcards over bases with nothing below.
+ * Wildcards in PostgreSQL over a base with a million names behind public suffixes, half of them registered by the
+ * calling team, compared with wildcards over bases without names below them.
  */
 import { previewDomains } from '../src/index.ts'
 import { createPostgresStore, migrate } from '../src/postgres/index.ts'

@@ -1,6 +1,6 @@
 /**
- * Pushes changes through the webhook and the loop over HTTP: 3,000 behind a gateway that accepts 6 requests in each
- * time window and responds to the others with 429, and 1,000 of which one is refused.
+ * Pushes changes over HTTP with `createWebhook` and `startSynchronizing`: 3,000 through a gateway that accepts 6
+ * requests in each time window and responds to the others with 429, and 1,000 of which one is refused.
  *
  * Windows last one second instead of the goal's ten seconds, because all times of the loop depend on `Retry-After`.
  */

@@ -1,6 +1,7 @@
 /**
- * Searches for strings for which `classifyHostname` is slow, by evolution: the slowest are cut, crossed and mutated.
- * Prints the worst as cases for `test/vectors/slow-inputs.json`: `npx tsx bench/slow-inputs.ts [generations] [seed]`.
+ * Searches for strings for which `classifyHostname` is slow, with a genetic algorithm that mutates and recombines the
+ * slowest. Prints the worst as cases for `test/vectors/slow-inputs.json`: `npx tsx bench/slow-inputs.ts [generations]
+ * [seed]`.
  */
 
 import { classifyHostname } from '../src/index.ts'

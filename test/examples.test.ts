@@ -109,7 +109,7 @@ describe('the example server', () => {
     () =>
       withServer('documentation.ts', 'Read and try it', printed => {
         expect(printed).toContain('Registrations are kept in memory and are lost when this process ends: Node v')
-        expect(printed).toContain('has no node:sqlite, which comes with 22.13')
+        expect(printed).toContain('has no node:sqlite; it needs 22.13 or later')
       }),
   )
 
@@ -117,7 +117,7 @@ describe('the example server', () => {
     withServer('admin.ts', 'http://', async printed => {
       const [address] = /http:\S+/.exec(printed) as [string]
       const made = await (await fetch(new URL('/keys/create', address), { method: 'POST' })).text()
-      expect(made).toContain('Copy it now')
+      expect(made).toContain('Copy this key now')
       expect(made).not.toContain('undefined')
     }))
 

@@ -1,7 +1,7 @@
 /** The rule for one option. */
 export interface Rule {
   /**
-   * Whether the value is valid. It is called with `undefined` if the option was not passed, which {@link optional}
+   * Returns whether the value is valid. The value is `undefined` if the option was not passed, which {@link optional}
    * allows.
    */
   readonly holds: (value: unknown, options: Readonly<Record<string, unknown>>) => boolean

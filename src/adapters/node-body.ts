@@ -6,8 +6,8 @@ import { type RequestBody, stopsReading } from '../http/request.ts'
 import { createChunks } from './chunks.ts'
 
 /**
- * Returns the value of a header. Node keeps only the first of several `Authorization` lines. This function joins them,
- * as for any other header, so they are not a valid token: a proxy may have checked a different line than Node keeps.
+ * Returns the value of a header. Node keeps only the first of several `Authorization` lines, but a proxy may have
+ * checked another one. So this function joins them, as for any other header, and the result is not a valid token.
  */
 export function readNodeHeader({ headers, rawHeaders }: IncomingMessage, name: string): string | undefined {
   if (name === 'authorization') {
@@ -93,7 +93,7 @@ const INTERNAL_ERROR = 2
 
 /**
  * Ends a response so that it does not look complete: closes the connection, or in HTTP/2 resets the stream with an
- * error. A client would take any other end for the end of the body (RFC 9113, section 8.1).
+ * error. A client would mistake any other end for the end of the body (RFC 9113, section 8.1).
  *
  * HTTP/1.0 has no chunks, so there even a closed connection looks like the end of the body. The connection is reset.
  */

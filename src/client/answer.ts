@@ -25,7 +25,7 @@ export interface FailedAttempt extends CallFailure {
 }
 
 /**
- * Takes over words of a response as one line. A proxy may have put the headers of the request into them.
+ * Turns text from a response into one line, without the API key. A proxy may have put the request's headers into it.
  *
  * @param apiKey The key of the client, which is replaced.
  */
@@ -103,7 +103,7 @@ export function readResults<Result>(body: unknown, sent: readonly string[], fiel
 function requireResult(path: string, result: unknown, input: string, fields: FieldsByStatus): void {
   const status = get(result, 'status')
   if (!isText(status) || !Object.hasOwn(fields, status)) {
-    throw new Error(`${path}.status is none of ${Object.keys(fields).join(', ')}`)
+    throw new Error(`${path}.status is not one of ${Object.keys(fields).join(', ')}`)
   }
   if (get(result, 'input') !== input) throw new Error(`${path}.input is not the name that was sent`)
   requireTexts(path, result, fields[status] ?? [])

@@ -20,7 +20,7 @@ export interface DeleteAllResult {
  * Why {@link deleteAll} gave up. Names that it has deleted stay deleted. To resume, call it again with the same names.
  *
  * @example
- * if (error instanceof DeleteAllError) console.error(`${error.results.length} were answered, then: ${error.message}`)
+ * if (error instanceof DeleteAllError) console.error(`${error.results.length} names have a result. ${error.message}`)
  */
 export class DeleteAllError extends NamesError<DeleteResult> {
   override readonly name = 'DeleteAllError'

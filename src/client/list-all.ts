@@ -89,6 +89,6 @@ function readPage(body: unknown, earlier: string | undefined): ListDomainsRespon
     requireTexts(`domains[${index}]`, listed, ['domain', 'domainId', 'createdAt'])
   if (next !== null && !isText(next)) throw new Error('data.next is neither a string nor null')
   if (next !== null && domains.length === 0) throw new Error('data.domains is empty, but data.next is not null')
-  if (next !== null && next === earlier) throw new Error('data.next is that of an earlier page')
+  if (next !== null && next === earlier) throw new Error('data.next is the same as for an earlier page')
   return { domains, next }
 }

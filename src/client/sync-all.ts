@@ -95,7 +95,7 @@ export async function syncAll(wanted: Names, options: SyncAllOptions): Promise<S
     throw new SyncAllError(`${describeRefused(refused, options.apiKey)} Nothing was changed.`, plan)
   const registered = unchanged + deletions.length
   if (deletions.length > mostDeletions * registered) {
-    const message = `${deletions.length} of ${registered} registrations would be deleted, and "mostDeletions" is`
+    const message = `${deletions.length} of ${registered} registrations would be deleted, but "mostDeletions" is`
     throw new SyncAllError(`${message} ${mostDeletions}. Nothing was changed.`, plan)
   }
   await deleteAll(deletions, callOptions)
@@ -107,7 +107,7 @@ export async function syncAll(wanted: Names, options: SyncAllOptions): Promise<S
 }
 
 function describeRefused([first, ...others]: readonly InvalidResult[], apiKey: string): string {
-  const more = others.length > 0 ? ` Rejected as well: ${others.length} more.` : ''
+  const more = others.length > 0 ? ` Also rejected: ${others.length} more.` : ''
   return `A wanted name is rejected: ${takeWords(String(first?.message), apiKey)}${more}`
 }
 

@@ -87,12 +87,12 @@ export function createFailureLog() {
   }
 }
 
-/** Writes one line. For the first failure of a kind, adds where to read on, and the stack below it. */
+/** Writes one line. For the first failure of a kind, adds the page to read, and the stack below it. */
 export function writeToConsole(record: FailureRecord): void {
   const { stack, more } = record
   const end = more ? `, and ${more} more in the last minute` : ''
   const first = stack ? `; see docs/runbook.md\n${stack}` : ''
-  // biome-ignore lint/suspicious/noConsole: where nothing else is set, the application looks there
+  // biome-ignore lint/suspicious/noConsole: the default destination of an application's log
   console.error(`${new Date().toISOString()} ${describeRecord(record)}${end}${first}`)
 }
 

@@ -141,8 +141,8 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
 }
 
 /**
- * Describes a call for failures, even if its input is invalid: its team, if the ID is well formed, and its number of
- * names.
+ * Describes a call for the report of a failure, even if its input is invalid: its team, if the ID is well formed, and
+ * its number of names.
  */
 function readWork({ operation = 'create' }: HandlerRequest, keyContext: KeyContext | undefined, input: unknown) {
   const { domains, team_id: asked } = (input ?? {}) as { domains?: unknown; team_id?: unknown }

@@ -3,7 +3,7 @@ import { insufficientScope } from '../errors/call-errors.ts'
 /** The scope that a key needs to register domains. */
 export const REQUIRED_SCOPE = 'domains:create'
 
-/** All scopes, which permit to register and preview, to delete, and to list and export. */
+/** All scopes. In this order, they allow a key to register and preview; to delete; to list and export. */
 export const SCOPES = [REQUIRED_SCOPE, 'domains:delete', 'domains:read'] as const
 
 /** One of {@link SCOPES}. */

@@ -82,7 +82,7 @@ const rules = {
   ownerId: ownerIdRule,
   scopes: {
     holds: scopes => Array.isArray(scopes) && [...scopes].every(scope => knownScopes.includes(scope)),
-    expected: `an array of scopes, each of which is ${SCOPES.map(scope => `"${scope}"`).join(', ')}`,
+    expected: `an array of scopes, each one of ${SCOPES.map(scope => `"${scope}"`).join(', ')}`,
   },
   label: {
     holds: optional(label => label === null || isLabel(label)),

@@ -1,4 +1,4 @@
-/** What the document says about API keys, and what it says if the application identifies callers in its own way. */
+/** Texts about API keys, and the texts that replace them if the application identifies callers in its own way. */
 const wordings: readonly (readonly [ofKeys: string, ofCallers: string])[] = [
   ['an API key is missing, malformed, unknown, expired or revoked. Send an active key.', 'log in again.'],
   ['Send a key that has it.', 'Call as a user who has it.'],
@@ -13,7 +13,7 @@ const wordings: readonly (readonly [ofKeys: string, ofCallers: string])[] = [
 
 const named = new Set(['description', 'summary'])
 
-/** Describes callers that the application identifies in its own way: no text for people mentions keys. */
+/** Rewrites all descriptions so that they do not mention keys, for applications that identify callers themselves. */
 export function describeCallers<Part>(part: Part): Part {
   if (typeof part !== 'object' || part === null) return part
   const entries = Object.entries(part).map(([name, value]) => [

@@ -102,7 +102,7 @@ export interface OpenApiDocument<Path extends string = '/v1/domains', Name exten
   servers: Server[]
   tags: { name: string; description: string }[]
   paths: Paths<Path, Name>
-  /** Only with the option `webhooks`. */
+  /** Present only with the option `webhooks`. */
   webhooks?: Webhooks
   components: { schemas: Record<keyof typeof schemas, JsonSchema>; securitySchemes: Record<string, SecurityScheme> }
 }

@@ -101,7 +101,7 @@ export function openapi<const Path extends string = typeof DEFAULT_PATH, Name ex
   })
 }
 
-/** Only what the operations refer to, directly or indirectly: a linter warns of the rest. */
+/** Returns only the schemas that the operations refer to, directly or indirectly: a linter would warn of others. */
 function findUsed(operations: object): typeof schemas {
   const used = new Set<string>()
   const collect = (part: unknown): void => {
@@ -121,5 +121,5 @@ A hostname can be registered only once. A wildcard \`*.example.com\` covers ever
 at any depth, but not \`example.com\` itself; a name without a wildcard covers only itself. \
 A hostname that overlaps with an existing registration is not registered.
 
-Any call may be sent again, whatever its response, even if none arrived: hostnames that it has registered \
-are then \`existing\`, with the same \`domainId\`.`
+Any call may be sent again, even if no response arrived: hostnames that it has registered are then \
+\`existing\`, with the same \`domainId\`.`

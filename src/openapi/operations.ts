@@ -75,7 +75,7 @@ const descriptions: Readonly<Record<OperationName, Description>> = {
     summary: 'Register hostnames for a team',
     description: `Registers 1 to ${MAX_DOMAINS} hostnames for one team. \
 Each hostname gets its own result, so an invalid one does not make the others fail.`,
-    failure: 'It is not known whether names were registered. Send the same call again: that is safe, and shows it.',
+    failure: 'The names may or may not have been registered. Send the same call again: that is safe.',
     success: results('RegisterDomainsResponse', {
       created: example('Two hostnames registered, one rejected', named('created'), { created: 2, existing: 0 }),
       existing: example('The same call again', named('existing'), { created: 0, existing: 2 }),
@@ -84,7 +84,8 @@ Each hostname gets its own result, so an invalid one does not make the others fa
   preview: {
     operationId: 'previewDomains',
     summary: 'Preview the results of registering',
-    description: 'Returns what registering would return now, and changes nothing. Another call may come in between.',
+    description: `Returns the results that registering would return now, and changes nothing. \
+Another call may change these results before the hostnames are registered.`,
     success: results('PreviewDomainsResponse', {
       created: example(
         'Two hostnames that can be registered',
@@ -105,7 +106,7 @@ Each hostname gets its own result, so an invalid one does not make the others fa
     summary: 'Delete registrations of a team',
     description: `Deletes 1 to ${MAX_DOMAINS} registrations of one team. A wildcard deletes only itself. \
 If the same call is sent again, the results are \`missing\`.`,
-    failure: 'Either nothing was deleted, or everything. Send the same call again: that is safe, and shows it.',
+    failure: 'Either nothing was deleted, or everything. Send the same call again: that is safe.',
     success: results('DeleteDomainsResponse', {
       deleted: example('Two registrations deleted, one hostname rejected', named('deleted'), {
         deleted: 2,
@@ -137,7 +138,7 @@ If the same call is sent again, the results are \`missing\`.`,
       below: [string, 'Only registrations below this name, at any depth. Not with `domain`.'],
     },
     success: json('A page of registrations.', 'ListDomainsResponse', {
-      page: { summary: 'A page that others follow', value: { data: { domains: listed, next: ids[1] } } },
+      page: { summary: 'A page that is not the last one', value: { data: { domains: listed, next: ids[1] } } },
       last: { summary: 'The last page', value: { data: { domains: [], next: null } } },
     }),
   },

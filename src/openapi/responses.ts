@@ -10,7 +10,7 @@ export interface AnsweredOperation {
   readonly allowed: readonly string[]
   /** The message of the example 400, and what it means. */
   readonly fault: readonly [message: string, meaning: string]
-  /** What a failure has left. */
+  /** The state after a failure. */
   readonly failure: string
   /** The codes that it never returns. */
   readonly without: readonly ErrorCode[]

@@ -12,7 +12,7 @@ const invalidCodes: Readonly<Record<InvalidCode, string>> = {
   wildcard_conflict: 'A wildcard of the same team already covers it.',
   subdomain_conflict: 'The wildcard would cover hostnames that the same team has registered.',
   domain_already_licensed: 'It overlaps with a registration of another team.',
-  internal_error: 'It was perhaps not saved, though others of the call were. Send it again later.',
+  internal_error: 'It may not have been saved, although others of the call were. Send it again later.',
 }
 
 /** A Markdown list of codes and what they mean. */
@@ -68,9 +68,9 @@ const invalid = {
 
 /** What varies with the reason. A field that is missing here does not compile. */
 const details: Readonly<Record<keyof HostnameDetails, object>> = {
-  character: text('The wrong character.'),
-  label: text('The wrong label.'),
-  length: { type: 'integer', minimum: 0, description: 'The length of what is too long.' },
+  character: text('The invalid character.'),
+  label: text('The invalid label.'),
+  length: { type: 'integer', minimum: 0, description: 'The length of the part that is too long.' },
   topLevel: text('The top-level label that is not in the public DNS.'),
   suffix: text('The public suffix after the `*.` of a wildcard.'),
   address: text('The IP address that the input stands for, in canonical form.'),
@@ -116,7 +116,7 @@ export const schemas = {
     required: ['status', 'input', 'domain'],
   },
   InvalidPreview: {
-    ...answer('The hostname would not be registered, and why: in more detail than when registering.', {
+    ...answer('A hostname that would not be registered, with more details than registering returns.', {
       ...invalid,
       ...details,
       reason: text('A more precise code, for programs. New reasons may be added.'),

@@ -34,7 +34,7 @@ export function apiKeys(
     description: `${whose} Scopes: ${scopes}.`,
   })
   return {
-    organizationKey: toScheme('org', 'The key of an organization, for the one of its teams that `team_id` names.'),
-    teamKey: toScheme('team', 'The key of a team, for that team.'),
+    organizationKey: toScheme('org', 'The key of an organization. `team_id` names one of its teams.'),
+    teamKey: toScheme('team', 'The key of a team. It acts on that team.'),
   }
 }

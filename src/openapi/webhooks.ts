@@ -2,7 +2,7 @@ import { ID, SIGNATURE, TIMESTAMP } from '../webhook/signature.ts'
 import type { JsonSchema, Webhooks } from './document.ts'
 import { refer } from './schemas.ts'
 
-/** That of the Standard Webhooks documentation. */
+/** The example secret of the Standard Webhooks documentation. */
 const EXAMPLE_SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 
 const change = {

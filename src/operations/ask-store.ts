@@ -14,7 +14,7 @@ export function requireMethod<Name extends 'find' | 'release' | 'list' | 'count'
 ): NonNullable<DomainStore[Name]> {
   const method = store?.[name]
   if (typeof method === 'function') return method.bind(store) as NonNullable<DomainStore[Name]>
-  throw new TypeError(`The store has no method "${name}", which this needs; all bundled stores have it`)
+  throw new TypeError(`The store has no method "${name}"; all bundled stores have it`)
 }
 
 /**

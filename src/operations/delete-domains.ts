@@ -44,7 +44,7 @@ export const deleteDomains = (
 
     const submitted = request.domains.map(readSubmitted)
     const asked = [...new Set(submitted.filter(isName).map(({ domain }) => domain))]
-    const released = await tryStore('It is not known whether domains were deleted; a retry shows it.', () =>
+    const released = await tryStore('The domains may or may not have been deleted.', () =>
       asked.length === 0 ? [] : waitForStore(store, release(team.id, asked), deadline),
     )
     const results = toResults(request.domains, submitted, released)

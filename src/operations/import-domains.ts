@@ -59,7 +59,7 @@ export interface ImportResult {
  * | --- | --- |
  * | those of {@link classifyHostname} | not a hostname, or its `registrableDomain` is neither the name nor above it |
  * | `invalid_id` | the ID is not a UUID of version 7, or is from the future |
- * | `invalid_date` | the time is not a date since 1970, a string not as from `toISOString`, or it is in the future |
+ * | `invalid_date` | the time is before 1970, in the future, or not in the format of `toISOString` |
  * | `domain_has_another_id` | the team has registered it already, with another ID |
  * | `id_is_taken` | another name has this ID, or a release of it is pending |
  * | `wildcard_conflict` | a wildcard of the team covers it |
@@ -165,7 +165,7 @@ const UUID_7 = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$
 
 const messages: Readonly<Record<ImportConflict | 'invalid_id' | 'invalid_date', string>> = {
   invalid_id: 'The ID is not a UUID of version 7, or is from the future.',
-  invalid_date: 'The time is not a date since 1970 as toISOString writes it, or is in the future.',
+  invalid_date: 'The time must be a date from 1970 until now, as toISOString writes it.',
   domain_has_another_id: 'The team has registered it already, with another ID.',
   id_is_taken: 'Another name has this ID, or a release of it is pending.',
   wildcard_conflict: 'It is covered by a wildcard that the team has registered already.',

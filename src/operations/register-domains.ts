@@ -72,7 +72,7 @@ export const registerDomains = (
     )
     // Some results may be internal_error. If the store could save nothing, the whole call fails.
     if (names.length > 0 && outcomes.every(isInternalError))
-      throw internalError('It is not known whether domains were saved; a retry shows it.', toOne(causes))
+      throw internalError('The domains may or may not have been saved.', toOne(causes))
     for (const cause of causes) ignoreErrors(onError)(cause)
 
     let used = 0
@@ -96,8 +96,8 @@ export const registerDomains = (
 const savedAnswers = new WeakMap<object, RegisterDomainsResponse>()
 
 /**
- * Takes the error of a call that registered names but did not synchronize them, and returns the response without that
- * error.
+ * Returns the response that a call would have had without its error. Only for a call that registered names but did not
+ * synchronize them.
  */
 export const savedAnswerOf = (error: object): RegisterDomainsResponse | undefined => savedAnswers.get(error)
 

@@ -131,7 +131,7 @@ async function identify(transaction: PostgresTransaction, deadline: Deadline): P
 /** The SQLSTATE in_failed_sql_transaction. */
 const aborted = new Set(['25P02'])
 
-/** Reads the application's settings, to restore them: SET LOCAL would last until the end of its transaction. */
+/** Reads the application's settings, to restore them: SET LOCAL would last until the application's transaction ends. */
 async function readSettings(sequence: Sequence, names: readonly string[]): Promise<Settings> {
   const columns = names.map(name => `current_setting('${name}', true) AS "${name}"`)
   const text = `SELECT ${["current_setting('transaction_isolation') AS isolation", ...columns].join(', ')}`

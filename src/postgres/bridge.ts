@@ -34,7 +34,8 @@ export interface PostgresTransaction {
    */
   query(text: string, values: unknown[]): PromiseLike<Answer>
   /**
-   * Pools and clients of `pg` have this method. Instead of them, pass the pool itself, or an object with only `query`.
+   * Pools and clients of `pg` have this method, so neither is accepted as a transaction. Pass an object with only
+   * `query` instead.
    */
   connect?: never
 }

@@ -23,7 +23,10 @@ export interface Database {
 export type Settings = Readonly<Record<string, string>>
 
 export interface Transaction {
-  /** Locks and looks up. A transaction that does nothing else may be rolled back, which does not wait for the disk. */
+  /**
+   * Locks and looks up rows. A transaction that does nothing else may end with a rollback, which does not wait for the
+   * disk.
+   */
   readonly ask: Send
   /**
    * Makes changes that must be committed. Send them only after the result of an earlier statement, unless they do no

@@ -75,7 +75,7 @@ function explaining(database: Database): Database {
     const code = findCode(error, missing)
     if (code === undefined) throw error
     const message =
-      'Tables are missing, or not as this version needs them: run migrate(), then "domain-registration doctor"'
+      'Tables are missing or differ from what this version needs: run migrate(), then "domain-registration doctor"'
     throw Object.assign(new Error(message, { cause: error }), { code })
   }
   return {

@@ -58,7 +58,7 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
     const ask = begin()
     if ((await ask(statement, hash, ...values)).length > 0) return true
     if ((await find(ask, hash)) === null) return false
-    throw new Error('A trigger or a policy has kept an API key from being changed')
+    throw new Error('A trigger or a policy prevented the change of an API key')
   }
 
   return {
@@ -70,7 +70,7 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
       const dates = [record.createdAt, record.revokedAt, record.expiresAt].map(toMillisecondsOf)
       const ask = begin()
       if ((await ask(statements.add, hash, type, ownerId, scopes, label, hint, ...dates)).length > 0) return true
-      if ((await find(ask, hash)) === null) throw new Error('A trigger has kept an API key from being added')
+      if ((await find(ask, hash)) === null) throw new Error('A trigger prevented the addition of an API key')
       return false
     },
 

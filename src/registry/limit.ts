@@ -32,6 +32,6 @@ const isCount = (held: unknown): held is number => Number.isSafeInteger(held)
 
 const notCounted = (held: unknown) =>
   new TypeError(
-    'The team has "maxDomains", so the store must return "held", an integer, for a request that is "counted"; ' +
+    'The team has "maxDomains", so the store must return an integer "held" if the request is "counted"; ' +
       `it is ${describe(held)}. See DomainStore`,
   )

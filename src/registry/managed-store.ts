@@ -136,9 +136,9 @@ export interface ReleaseRecording {
    */
   readonly lease: number
   /**
-   * Whether this store pushes. If it does not, a release MUST still be recorded in either of two cases: any store
-   * has ever swept these tables or finished a push, or the registration is still pending. Otherwise there is no
-   * monitor, and the release SHOULD NOT be recorded, because no sweep would ever remove it.
+   * Whether this store pushes. If it does not, a release MUST be recorded if its registration is still pending, or if
+   * any store has ever swept these tables or finished a push. Otherwise there is no monitor: the release SHOULD NOT be
+   * recorded, because no sweep would ever remove it.
    */
   readonly isPushed: boolean
 }
@@ -245,7 +245,7 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
       const { limit, onError: report = onError, signal } = readSweepOptions(sweep)
       if (!synchronizer) return { synchronized: 0, failed: 0 }
       if (isInTransaction)
-        throw new Error('In a transaction nothing is pushed: sweep with a store on a pool, once you have committed')
+        throw new Error('A store in a transaction pushes nothing: after the commit, sweep with a store on a pool')
       return synchronizer.sweep(limit, ignoreErrors(report), signal)
     },
 

@@ -27,7 +27,7 @@ export const isAddress = (domain: string): boolean => /:|\.\d+$/.test(domain)
  * `example.com` for both `a.b.example.com` and `*.a.b.example.com`. The base of a wildcard is not above it. No name is
  * above an address.
  *
- * It does not use the suffix list: an older one may have allowed a wildcard where today's has a public suffix.
+ * It does not use the suffix list: an older list may have allowed a wildcard over what is a public suffix today.
  */
 export function ancestorsOf(domain: string): readonly string[] {
   if (isAddress(domain)) return []

@@ -78,14 +78,13 @@ export interface Outbox {
 /** An {@link Outbox} with the methods that its store uses within the atomic steps of calls. */
 export interface StoreOutbox extends Outbox {
   /**
-   * Records a change that is due after `wait` milliseconds. It replaces a pending change of the same ID. Its time is
-   * the current one for a release, and the time of registering for a registration.
+   * Records a change that is due after `wait` milliseconds. It replaces a pending change of the same ID. The time of a
+   * release is the current time; the time of a registration is when it was registered.
    */
   add(registration: Registration, kind: Change['kind'], wait: number): void
   /**
-   * Records a transfer as two changes: the new registration, which is due at once, and the release of the former one,
-   * which follows the new one and is due after `wait` milliseconds. They replace a pending registration of the former
-   * ID.
+   * Records a transfer as two changes. The new registration is due at once. The release of the former one follows it,
+   * and is due after `wait` milliseconds. They replace a pending registration of the former ID.
    */
   transfer(former: Registration, registration: Registration, wait: number): void
   /** Leases pending registrations, unless they are due even later. */

@@ -27,10 +27,10 @@ interface Registrar {
 type Group = readonly number[]
 
 /**
- * Registers names for a team. A name that cannot be saved loses only its own result: {@link workByHalves} isolates it.
- * If the store is down, few calls are made: once {@link mostFailuresInARow} calls have failed and none has succeeded,
- * the remaining names are abandoned. Each call may take half of the remaining time, so a store that hangs on one name
- * leaves time for the others.
+ * Registers names for a team. If a name cannot be saved, only that name fails: {@link workByHalves} isolates it. If the
+ * store is down, few calls are made: after {@link mostFailuresInARow} failed calls and no success, the remaining names
+ * are abandoned. Each call may take half of the remaining time, so a store that hangs on one name leaves time for the
+ * others.
  *
  * @returns One outcome for each name, in the same order.
  * @throws {ApiError} 403 `domain_limit_reached`, and 500 if the store does not count. In both cases nothing is saved.

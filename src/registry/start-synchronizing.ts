@@ -9,8 +9,8 @@ import type { SweepResult, SynchronizationErrorHandler } from './outbox.ts'
 export interface StartSynchronizingOptions {
   /**
    * Milliseconds between two sweeps. Default 10,000. While every push fails, the interval grows to a minute. If the
-   * monitor accepts some changes and then says when to retry, the next sweep begins at that time, but at most a minute
-   * later.
+   * monitor accepts some changes and then says when to retry, the next sweep begins at that time, or after a minute if
+   * that is sooner.
    */
   interval?: number | undefined
   /**

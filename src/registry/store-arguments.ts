@@ -67,7 +67,7 @@ export function readListOptions(options: ListOptions = {}, toDomainId: ToDomainI
   requireOptions(options, listRules)
   const { teamId, after, limit = MOST_AT_ONCE, order = 'oldest', domain, below } = options
   if (domain !== undefined && below !== undefined)
-    throw new TypeError('The options "domain" and "below" exclude each other')
+    throw new TypeError('The options "domain" and "below" cannot be combined')
   return {
     teamId,
     after: below === undefined ? readCursor(after, afterRule, toDomainId) : readCursor(after, afterRule, toCanonical),

@@ -224,7 +224,7 @@ export interface DomainStore {
   /**
    * Finds a team.
    *
-   * MUST resolve to `null` for a team that does not exist, whatever the digits. MUST reject if it cannot find out.
+   * MUST resolve to `null` if the team does not exist, for any string of digits. MUST reject if it cannot find out.
    *
    * @param teamId Digits only, of any length.
    */

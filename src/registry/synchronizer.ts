@@ -69,8 +69,8 @@ interface PushOutcome {
  * Changes are pushed in batches, in random order. When a batch succeeds, its changes are removed from the outbox at
  * once. {@link workByHalves} isolates the changes that are refused. Later sweeps push these last. They push a change
  * alone if it was refused more than once: a single refusal may have been an outage. If nothing seems to succeed, or the
- * monitor reports that it is unavailable, the remaining changes are left for later. A report that does not say for how
- * long must come twice in a row, because a single change may make a gateway send it.
+ * monitor reports that it is unavailable, the remaining changes are left for later. A report without a time counts only
+ * if it comes twice in a row, because a single change may make a gateway send it.
  */
 export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox) {
   const { timeLimit, random = Math.random } = options

@@ -10,8 +10,8 @@ import { createTurns, type Turns } from './turns.ts'
 export interface SqliteConnectionOptions {
   /**
    * An open database: a `DatabaseSync` from `node:sqlite`, a `Database` from `better-sqlite3` or `bun:sqlite`, or the
-   * `ctx.storage` of a Durable Object with SQLite storage. The stores never close it. Give them a connection of their
-   * own, because they change its settings (see {@link synchronous}), and an open transaction would block them.
+   * `ctx.storage` of a Durable Object with SQLite storage. The stores never close it. Give them their own connection,
+   * because they change its settings (see {@link synchronous}), and an open transaction would block them.
    */
   database: SqliteDatabase
   /**
@@ -32,8 +32,8 @@ export const connectionRules: Rules = {
   database: {
     holds: isSqliteDatabase,
     expected:
-      'an open DatabaseSync of node:sqlite, a Database of better-sqlite3 or bun:sqlite, or the storage of a Durable ' +
-      'Object (ctx.storage) that keeps it in SQLite',
+      'an open DatabaseSync from node:sqlite, a Database from better-sqlite3 or bun:sqlite, or the ctx.storage of a ' +
+      'Durable Object with SQLite storage',
   },
   timeLimit: timeLimitRule,
   synchronous: { holds: optional(value => value === 'full' || value === 'normal'), expected: '"full" or "normal"' },
@@ -98,8 +98,8 @@ function openDriver({ database, synchronous = 'full' }: SqliteConnectionOptions,
 /**
  * With write-ahead logging, readers never wait (sqlite.org/wal.html). A database in memory has no log.
  *
- * If several connections switch to it at once, SQLite immediately fails some of them, because they would wait for each
- * other. These wait for the write lock, and check again.
+ * If several connections switch to it at once, some of them fail immediately, because SQLite sees that they would wait
+ * for each other. They wait for the write lock here, and check again.
  */
 function useWriteAheadLog(driver: Driver, timeLimit: number): void {
   const end = performance.now() + timeLimit

@@ -2,9 +2,12 @@
 const explanations: readonly (readonly [pattern: RegExp, explanation: string])[] = [
   [
     /database (?:table )?is locked/,
-    'Others held the write lock of the SQLite database longer than the time limit; nothing was saved',
+    'Other connections held the write lock of the SQLite database for longer than the time limit; nothing was saved',
   ],
-  [/readonly database/, 'The SQLite database is read-only: its file or folder is write-protected, or it was opened so'],
+  [
+    /readonly database/,
+    'The SQLite database is read-only: its file or folder is write-protected, or it was opened read-only',
+  ],
   [/database or disk is full/, 'The disk or the SQLite database is full; nothing was saved'],
   [/file is not a database/, 'The file is not a SQLite database, or it is encrypted'],
   [/disk image is malformed/, 'The file of the SQLite database is damaged; restore it from a backup'],
@@ -13,7 +16,7 @@ const explanations: readonly (readonly [pattern: RegExp, explanation: string])[]
   [/database.*(?:not open|closed)|closed database/i, 'The SQLite database was closed while its store was in use'],
   [
     /transaction within a transaction/,
-    'A transaction was open on the handle of the SQLite database; give the store a connection of its own',
+    'A transaction was open on the handle of the SQLite database; give the store its own connection',
   ],
 ]
 

@@ -99,7 +99,7 @@ export function createReleases(statements: PreparedStatements, outbox: StoreOutb
     return [...held.values()].map(toRegistration)
   }
 
-  /** Updates the row instead of replacing it, so that rows of the application that refer to it are not deleted. */
+  /** Updates the row instead of replacing it, so the application's rows that refer to it are not deleted. */
   function transfer(
     { from, to, counted, decide }: TransferRequest,
     keys: ReleaseKeys,

@@ -118,8 +118,8 @@ export async function attempt(store: SuiteStore, teamId: string, domains: readon
 /**
  * Registers hostnames as a caller does, through the core.
  *
- * @throws {ApiError} when the call fails as a whole.
- * @throws the store's error, where a result would be `internal_error`.
+ * @throws {ApiError} if the whole call fails.
+ * @throws The error of the store, if a result is `internal_error`.
  */
 export async function submit(
   store: SuiteStore,

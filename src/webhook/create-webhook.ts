@@ -124,7 +124,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
   return Object.assign(pushAll, { batchSize })
 }
 
-/** Client errors that do not mean that the request is wrong: Request Timeout, Too Early, Too Many Requests. */
+/** Client errors after which the same request may succeed: Request Timeout, Too Early, Too Many Requests. */
 const TRY_AGAIN = [408, 425, 429]
 /** Server errors that a framework returns if it cannot handle the request. Gateways return other errors. */
 const CANNOT_HANDLE = [500, 501, 505]

@@ -28,7 +28,7 @@ export interface Message {
 export function readSecrets(secret: string | readonly string[]): Promise<readonly CryptoKey[]> {
   const secrets = typeof secret === 'string' ? [secret] : secret
   if (!Array.isArray(secrets) || secrets.length === 0) {
-    throw new TypeError(`The secret must be a string, or an array of at least one; it is ${describe(secret)}`)
+    throw new TypeError(`The secret must be a string or a non-empty array of strings; it is ${describe(secret)}`)
   }
   const keys = secrets.map(readSecret)
   return Promise.all(keys.map(key => crypto.subtle.importKey('raw', key, algorithm, false, ['sign'])))
@@ -39,7 +39,7 @@ function readSecret(secret: unknown): Bytes {
   const bytes = typeof secret === 'string' ? fromBase64(secret.replace(/^whsec_/, '')) : undefined
   if (bytes && bytes.length >= 24 && bytes.length <= 64) return bytes
   throw new TypeError(
-    `A secret must be "${SECRET_PREFIX}" and 24 to 64 random bytes in base64, such as openssl rand -base64 32 prints`,
+    `A secret must be "${SECRET_PREFIX}" and 24 to 64 random bytes in base64, as printed by openssl rand -base64 32`,
   )
 }
 
@@ -50,7 +50,7 @@ export async function sign(message: Message, keys: readonly CryptoKey[]): Promis
   return signatures.map(signature => VERSION + toBase64(new Uint8Array(signature))).join(' ')
 }
 
-/** Tells whether one of the signatures in a header matches one of the keys. Computes one HMAC for each key. */
+/** Returns whether one of the signatures in a header matches one of the keys. Computes one HMAC for each key. */
 export async function hasValidSignature(field: string, message: Message, keys: readonly CryptoKey[]): Promise<boolean> {
   const expected = (await sign(message, keys)).split(' ')
   return field.split(' ').some(signature => expected.some(right => isSame(signature, right)))

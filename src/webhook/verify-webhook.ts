@@ -16,7 +16,7 @@ const DEFAULT_TOLERANCE = 300_000
 const rules: Rules = {
   tolerance: {
     holds: optional(tolerance => Number.isSafeInteger(tolerance) && Number(tolerance) >= 1000),
-    expected: 'milliseconds, an integer of 1,000 or more',
+    expected: 'an integer of at least 1,000 (milliseconds)',
   },
 }
 

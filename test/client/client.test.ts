@@ -149,7 +149,7 @@ describe('names that are internal_error', () => {
       name: 'RegisterAllError',
       code: 'internal_error',
       message:
-        '1 name has no result. The last failure: It is not known whether domains were saved; a retry shows it. ' +
+        '1 name has no result. The last failure: The domains may or may not have been saved. ' +
         'Send the same call again: that is safe.',
       inputs: ['n7.com'],
     })
@@ -167,10 +167,14 @@ describe('a malformed response ends the work at once:', () => {
     [
       'results that are not objects',
       { data: { results: [null, null] } },
-      /results\[0\]\.status is none of created, existing, invalid/,
+      /results\[0\]\.status is not one of created, existing, invalid/,
     ],
-    ['an unknown status', { data: { results: [{ status: 'ok' }, null] } }, /results\[0\]\.status is none of/],
-    ['an inherited status', { data: { results: [{ status: 'toString' }, null] } }, /results\[0\]\.status is none of/],
+    ['an unknown status', { data: { results: [{ status: 'ok' }, null] } }, /results\[0\]\.status is not one of/],
+    [
+      'an inherited status',
+      { data: { results: [{ status: 'toString' }, null] } },
+      /results\[0\]\.status is not one of/,
+    ],
     [
       'results in another order',
       { data: { results: ['b.com', 'a.com'].map(input => ({ ...created, input })) } },

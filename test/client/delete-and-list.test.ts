@@ -106,7 +106,7 @@ describe('listAll', () => {
     [
       'a response whose cursor does not change',
       { data: { domains: [listed], next: 'here' } },
-      /data\.next is that of an earlier page/,
+      /data\.next is the same as for an earlier page/,
     ],
   ])('rejects %s', async (_, body, message) => {
     const fetch = vi.fn(async () => Response.json(body))
@@ -121,8 +121,10 @@ describe('listAll', () => {
       return Response.json({ data: { domains: [listed], next: `${fetch.mock.calls.length % length}` } })
     })
     const options = { url: 'https://api.test/v1/domains', apiKey: 'svc_team_1_00', patience: 0, fetch }
-    expect(String(await rejection(collect(options)))).toMatch(/data\.next is that of an earlier page/)
-    expect(String(await rejection(syncAll(['a.com'], options)))).toMatch(/data\.next is that of an earlier page/)
+    expect(String(await rejection(collect(options)))).toMatch(/data\.next is the same as for an earlier page/)
+    expect(String(await rejection(syncAll(['a.com'], options)))).toMatch(
+      /data\.next is the same as for an earlier page/,
+    )
   })
 
   test('rejects invalid options at once', () => {

@@ -76,12 +76,12 @@ describe('syncAll changes nothing and rejects with the plan', () => {
     [
       'wanted names overlap',
       [...names(9), 'a.b.com', ...names(300).slice(200), '*.B.com', '*.a.b.com'],
-      /^A wanted name is rejected: "a\.b\.com" is covered by "\*\.B\.com", .* Rejected as well: 1 more\. Nothing was/,
+      /^A wanted name is rejected: "a\.b\.com" is covered by "\*\.B\.com", .* Also rejected: 1 more\. Nothing was/,
     ],
     [
       'more would be deleted than is allowed',
       names(6),
-      /^4 of 10 registrations would be deleted, and "mostDeletions" is 0\.3\. Nothing was changed\.$/,
+      /^4 of 10 registrations would be deleted, but "mostDeletions" is 0\.3\. Nothing was changed\.$/,
     ],
     ['no name is wanted', [], /^10 of 10 registrations would be deleted/],
   ])('if %s', async (_, wanted, message) => {

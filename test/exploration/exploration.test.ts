@@ -166,7 +166,7 @@ test('the report of a lost change lists the steps of each process, in order', as
   })
   expect(stories?.[0]).toBe(
     [
-      'a name is registered and released during a sweep: a.example.com is registered, and neither watched nor pending',
+      'a name is registered and released during a sweep: a.example.com is registered, but neither watched nor pending',
       'caller: register a.example.com,*.example.com is done',
       'caller: push registered a.example.com fails',
       'caller: postpone registered a.example.com is done',

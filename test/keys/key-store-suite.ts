@@ -174,7 +174,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       [
         'an unknown scope',
         store => store.updateKey(hash, { scopes: ['domain:read'] }),
-        /"scopes" must be an array of scopes, each of which is "domains:create", "domains:delete", "domains:read"/,
+        /"scopes" must be an array of scopes, each one of "domains:create", "domains:delete", "domains:read"/,
       ],
       ...[-8.64e15, Date.parse('0000-12-31T23:59:59.999Z')].map(
         (time): [string, (store: ManagedKeyStore) => unknown, RegExp] => [

@@ -48,7 +48,7 @@ test('if the store deletes names and then fails, the error says that a retry sho
   const domains = ['www.example.com']
   await expect(deleteDomains(deleting, { domains }, { ...store, release })).rejects.toMatchObject({
     status: 500,
-    message: expect.stringContaining('It is not known whether domains were deleted; a retry shows it. Send the same'),
+    message: expect.stringContaining('The domains may or may not have been deleted. Send the same'),
   })
   const { data } = await deleteDomains(deleting, { domains }, store)
   expect(data.totals).toEqual({ deleted: 0, missing: 1, invalid: 0 })

@@ -78,7 +78,7 @@ describe('results', () => {
     const error = await rejection(registerDomains(team1, { domains }, store))
     expect(error).toMatchObject({ status: 500, code: 'internal_error', headers: { 'Retry-After': '5' }, cause })
     expect((error as Error).message).toBe(
-      'It is not known whether domains were saved; a retry shows it. Send the same call again: that is safe.',
+      'The domains may or may not have been saved. Send the same call again: that is safe.',
     )
   })
 

@@ -165,12 +165,12 @@ describe('over HTTP', () => {
     expect(onError).not.toHaveBeenCalled()
   })
 
-  test('a call of one name whose COMMIT response is lost says that it may be saved, and a retry shows it', async () => {
+  test('a call of one name whose COMMIT response is lost says that it may have been saved, and a retry shows whether it was', async () => {
     network.suffer(onlyOnce(loseAnswerToCommit))
     expect(await post('/known-caller', ['example.com'])).toEqual({
       status: 500,
       error: 'internal_error',
-      message: 'It is not known whether domains were saved; a retry shows it. Send the same call again: that is safe.',
+      message: 'The domains may or may not have been saved. Send the same call again: that is safe.',
     })
     const { data } = await post('/known-caller', ['example.com'])
     expect(data.totals).toEqual({ created: 0, existing: 1, invalid: 0 })

@@ -52,7 +52,7 @@ describe('createSqliteStore rejects', () => {
     ['the storage of a Durable Object that does not use SQLite', { transactionSync() {}, sql: undefined }],
   ])('%s as the database', (_, database) => {
     expect(() => createStore({ database: database as never })).toThrow(
-      'The option "database" must be an open DatabaseSync of node:sqlite, a Database of better-sqlite3',
+      'The option "database" must be an open DatabaseSync from node:sqlite, a Database from better-sqlite3',
     )
   })
 
@@ -82,7 +82,9 @@ test('while another connection writes, a call times out, saves nothing, and reje
   await expect(registerDomains(team1, { domains: ['www.example.com'] }, store)).rejects.toMatchObject({
     status: 500,
     cause: {
-      message: expect.stringContaining('Others held the write lock of the SQLite database longer than the time limit'),
+      message: expect.stringContaining(
+        'Other connections held the write lock of the SQLite database for longer than the time limit',
+      ),
       cause: { message: expect.stringContaining('locked') },
     },
   })
@@ -145,7 +147,7 @@ describe('a call fails as a whole, with the reason,', () => {
     const store = createStore({ database })
     database.exec('CREATE TABLE other (x); BEGIN; INSERT INTO other VALUES (1)')
     await expect((async () => save(store, '1', ['example.com']))()).rejects.toThrow(
-      'A transaction was open on the handle of the SQLite database; give the store a connection of its own',
+      'A transaction was open on the handle of the SQLite database; give the store its own connection',
     )
     database.exec('COMMIT')
     expect(database.prepare('SELECT * FROM other').all()).toEqual([{ x: 1 }])

@@ -79,7 +79,7 @@ describe.skipIf(!hasReaders)(`while another connection holds the write lock${why
     const { store, other, counted } = openHeld('limits.db')
     const hasty = createSqliteStore({ database: counted, findTeam, timeLimit: 20 })
     const patient = save(store, '1', ['patient.com'])
-    await expect(save(hasty, '1', ['hasty.com'])).rejects.toThrow('Others held the write lock')
+    await expect(save(hasty, '1', ['hasty.com'])).rejects.toThrow('Other connections held the write lock')
     other.exec('COMMIT')
     await patient
     expect((await store.list()).map(({ domain }) => domain)).toEqual(['patient.com'])

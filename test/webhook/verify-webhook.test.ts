@@ -141,7 +141,7 @@ test.each([
   [
     'a tolerance in seconds instead of milliseconds',
     { tolerance: 300 },
-    /"tolerance" must be milliseconds, an integer of 1,000 or more; it is 300$/,
+    /"tolerance" must be an integer of at least 1,000 \(milliseconds\); it is 300$/,
   ],
   ['a tolerance that is not a number', { tolerance: '300000' }, /"tolerance" must be/],
   ['an unknown option', { tolerence: 300_000 }, /The option "tolerence" does not exist; there are "tolerance"$/],

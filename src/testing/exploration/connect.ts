@@ -10,7 +10,7 @@ import { scenarioTeams } from './scenarios.ts'
  */
 const PUSH_TIME_LIMIT = 600_000
 
-/** The clock stands still. The schedule chooses what becomes due, and in which order. */
+/** Sorts changes by name, because the schedule, not the clock, decides what is due and in which order. */
 const byDomain = (one: Change, other: Change) => (one.domain + one.kind < other.domain + other.kind ? -1 : 1)
 
 /** Omits fields that a store adds to a change, such as a time, because they would make equal states look different. */
@@ -47,7 +47,7 @@ export function connectBackend(world: World, process: Process, backend: StoreBac
     return waitFor(world, process, says, [
       { says: 'is done', run },
       { says: 'fails', costs: 'faults', run: fail },
-      { says: 'is done, and its answer is lost', costs: 'faults', run: lose },
+      { says: 'is done, but its response is lost', costs: 'faults', run: lose },
       ...more,
     ]) as Promise<never>
   }
@@ -95,7 +95,7 @@ export function connectBackend(world: World, process: Process, backend: StoreBac
           await endLeases(backend)
           return take()
         }
-        return ask('take', take, [{ says: 'is done, after all leases have ended', costs: 'leases', run: takeAll }])
+        return ask('take', take, [{ says: 'is done after all leases have expired', costs: 'leases', run: takeAll }])
       },
     },
   }
@@ -125,12 +125,12 @@ function toPush(world: World, process: Process): Push {
       fail()
     }
     const some = changes.slice(0, Math.floor(changes.length / 2))
-    const inPart: StepOutcome = { says: `fails, but for ${tell(some)}`, costs: 'faults', run: watchAndFail(some) }
+    const inPart: StepOutcome = { says: `fails, except for ${tell(some)}`, costs: 'faults', run: watchAndFail(some) }
     return waitFor(world, process, says, [
       { says: 'succeeds', run: watch(changes) },
       { says: 'fails', costs: 'faults', run: fail },
-      { says: 'succeeds, and its answer is lost', costs: 'faults', run: watchAndFail(changes) },
-      { says: 'times out, to arrive late', costs: 'faults', run: delay },
+      { says: 'succeeds, but its response is lost', costs: 'faults', run: watchAndFail(changes) },
+      { says: 'times out, and arrives later', costs: 'faults', run: delay },
       ...(some.length > 0 ? [inPart] : []),
     ])
   }

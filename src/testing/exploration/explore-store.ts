@@ -27,17 +27,21 @@ export interface Exploration {
 }
 
 /**
- * Runs calls, releases, imports and sweeps on your own store in every possible order of their steps, where other tests
- * try only some. A step is a call of the backend or a push. In each scenario, some steps fail, lose their responses or
- * arrive late, processes die, and leases expire, at every possible point.
+ * Runs calls, releases, imports and sweeps on your own store in every possible order of their steps. A step is a call
+ * of the backend or a push. In each scenario, some steps fail, lose their responses or arrive late, processes die, and
+ * leases expire, at every possible point.
  *
- * It checks that in every state, no names overlap, no ID changes its team, no team exceeds its limit, and each
- * registered name is watched or pending; that the results of calls are correct; that no step fails by itself; and that
- * once failures stop, exactly the registered names are watched.
+ * It checks four things:
  *
- * It proves how the backend behaves from step to step. It cannot see inside a step, for example whether a lock is
- * missing. {@link domainStoreSuite} tests that. It runs a few thousand schedules, each of about ten steps, and
- * `Math.random` returns 0.5 during the run, so nothing else should run in the process.
+ * - In every state, no names overlap, no ID changes its team, no team exceeds its limit, and each registered name is
+ *   watched or pending.
+ * - The results of calls are correct.
+ * - No step fails by itself.
+ * - Once failures stop, exactly the registered names are watched.
+ *
+ * It cannot see inside a step, for example whether a lock is missing; {@link domainStoreSuite} tests that. It runs a
+ * few thousand schedules, each of about ten steps. `Math.random` returns 0.5 during the run, so nothing else should run
+ * in the process.
  *
  * @param createBackend Returns a backend without registrations or pending changes. Called for each schedule, one at a
  *   time, so it may clear the tables of one database. It must behave the same each time, apart from the IDs.
@@ -72,7 +76,7 @@ const rules: Rules = {
   closeBackend: { holds: optional(isFunction), expected: 'a function that takes a backend' },
   scenarios: {
     holds: optional(names => Array.isArray(names) && names.every(name => Object.hasOwn(scenarios, name))),
-    expected: `a list of ${Object.keys(scenarios).map(name => `"${name}"`)}`,
+    expected: `an array with some of ${Object.keys(scenarios).map(name => `"${name}"`)}`,
   },
 }
 

@@ -53,18 +53,18 @@ export function createLedger() {
     ) {
       for (const domainId of held) {
         if (saved.get(domainId)?.teamId !== teamId || goneBefore.has(domainId))
-          violate(`${caller} got an ID as registered that is not: ${rename(domainId)}`)
-        if (!monitor.has(domainId)) violate(`${caller} was told that ${rename(domainId)} is watched, and it is not`)
+          violate(`${rename(domainId)} is not registered, but ${caller} got it as registered`)
+        if (!monitor.has(domainId)) violate(`${rename(domainId)} is not watched, but ${caller} got it as watched`)
         acknowledged.add(domainId)
       }
       const kept = released.find(domainId => !gone.has(domainId))
-      if (kept) violate(`${caller} was told that ${rename(kept)} is released, and it is not`)
+      if (kept) violate(`${rename(kept)} is not released, but ${caller} got it as released`)
     },
 
     /** Records that a step failed although the schedule did not make it fail. */
     checkStep: (says: string, error: unknown): void => violate(`${says} failed by itself: ${error}`),
     checkFailure(caller: string, { hasFailed }: ActionResult): void {
-      if (hasFailed) violate(`${caller} failed, although nothing failed for it: ${hasFailed}`)
+      if (hasFailed) violate(`${caller} failed, although none of its steps failed: ${hasFailed}`)
     },
 
     /** Checks the invariants of every state. */
@@ -75,9 +75,9 @@ export function createLedger() {
 
     /** Checks the invariants that hold once failures have stopped and a process has swept. */
     checkEnd(rows: readonly Registration[], pending: readonly PendingChange[]): void {
-      if (pending.length > 0) violate(`in the end ${pending[0]?.domain} is still pending`)
+      if (pending.length > 0) violate(`${pending[0]?.domain} is still pending at the end`)
       const lost = [...acknowledged].find(id => !gone.has(id) && rows.every(({ domainId }) => domainId !== id))
-      if (lost) violate(`in the end ${rename(lost)} is gone, which was acknowledged`)
+      if (lost) violate(`${rename(lost)} is missing at the end, although a call returned it`)
     },
 
     /** Returns the part of the history that determines what can happen next. */
@@ -103,11 +103,11 @@ function findWrongRow(rows: readonly Registration[], { saved, gone }: Facts): st
     const other = rows.slice(index + 1).find(other => overlaps(one, other))
     if (other) return `${domain} and ${other.domain} overlap`
     if ((saved.get(domainId) ?? one).teamId !== teamId) return `${domainId} changed its team`
-    if (gone.has(domainId)) return `${domainId} was released, and is registered`
+    if (gone.has(domainId)) return `${domainId} was released, but is registered`
   }
   const held = (id: string) => rows.filter(({ teamId }) => teamId === id).length
   const full = scenarioTeams.find(({ id, maxDomains }) => maxDomains && held(id) > maxDomains)
-  return full && `team ${full.id} holds more than its limit`
+  return full && `team ${full.id} has more names than its limit`
 }
 
 /** Finds a change that the monitor neither has nor will ever get. */
@@ -120,9 +120,9 @@ function findUnheard(
   const isHeld = ({ domainId }: Change) => rows.some(row => row.domainId === domainId)
   const watched = [...monitor.values()].filter(({ kind }) => kind === 'registered')
   const unheard = rows.find(row => !isPending(row) && !watched.some(({ domainId }) => domainId === row.domainId))
-  if (unheard) return `${unheard.domain} is registered, and neither watched nor pending`
+  if (unheard) return `${unheard.domain} is registered, but neither watched nor pending`
   const forgotten = watched.find(change => !isPending(change) && !isHeld(change))
-  return forgotten && `${forgotten.domain} is watched, and neither registered nor pending`
+  return forgotten && `${forgotten.domain} is watched, but neither registered nor pending`
 }
 
 /** Whether two names of one registrable domain are the same, or one is a wildcard that covers the other. */

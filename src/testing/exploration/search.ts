@@ -63,6 +63,6 @@ async function visit(open: () => Promise<Schedule>, order: 'deep first' | 'short
 function choose(schedule: Schedule, says: string): Choice {
   const choice = schedule.choices().find(choice => choice.says === says)
   if (!choice)
-    throw new Error(`The same choices led elsewhere: "${says}" cannot be chosen. The store is not deterministic`)
+    throw new Error(`The same choices led to another state: "${says}" cannot be chosen. The store is not deterministic`)
   return choice
 }

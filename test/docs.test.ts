@@ -266,7 +266,9 @@ describe('the runbook', () => {
       ...source.matchAll(
         /(?:message =|isLate \?|: |return|\? )\s*(['`])((?:No response|Tables are|The monitor|The push) .*?)\1/g,
       ),
-      ...source.matchAll(/^ +\[?\n? *(?:\/.*\/i?, )?(')((?:Others|The (?:SQLite|disk|file)|A transaction was).*?)\1/gm),
+      ...source.matchAll(
+        /^ +\[?\n? *(?:\/.*\/i?, )?(')((?:Other connections|The (?:SQLite|disk|file)|A transaction was).*?)\1/gm,
+      ),
     ])
     // The first few words, up to the first inserted value.
     const begins = messages.map(([, , text = '']) =>
@@ -286,7 +288,7 @@ describe('the runbook', () => {
   test('has an entry for each message of a 500 or 503 response', () => {
     const sources = readSources('errors', 'http', 'keys', 'operations', 'registry').join('\n')
     const shown =
-      /'((?:The (?!hostname)|It is )[^'\n]* (?:could not be|known whether|were saved but) [^'\n]*?\.?)(?: Send .*?)?'/g
+      /'(The (?!hostname)[^'\n]* (?:could not be|may or may not|were saved but) [^'\n]*?\.?)(?: Send .*?)?'/g
     const messages = [...sources.matchAll(shown)].map(([, message = '']) => message)
     expect(messages.length).toBeGreaterThan(8)
     const guide = read('docs/messages-callers.md')

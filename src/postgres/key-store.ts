@@ -70,7 +70,7 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
       const dates = [record.createdAt, record.revokedAt, record.expiresAt].map(toMillisecondsOf)
       const ask = begin()
       if ((await ask(statements.add, hash, type, ownerId, scopes, label, hint, ...dates)).length > 0) return true
-      if ((await find(ask, hash)) === null) throw new Error('A trigger prevented the addition of an API key')
+      if ((await find(ask, hash)) === null) throw new Error('A trigger skipped a row, so the API key was not added')
       return false
     },
 

@@ -201,7 +201,7 @@ async function requireReleased(
   const deleted = new Set(released.map(({ domainId }) => domainId))
   const kept = [...held.keys()].filter(domainId => !deleted.has(domainId))
   if (kept.length > 0 && (await ask(statements.findTakenIds, kept)).rows.length > 0)
-    throw new Error('A trigger prevented the release of names; nothing was changed')
+    throw new Error('A trigger skipped a row, so nothing was released')
 }
 
 interface Transferring extends TransferRequest, ReleaseRecording {
@@ -232,7 +232,7 @@ async function transfer(
     (await change(statements.replace, ...toNamed(transaction, registrations))).rows.map(row => row.domainId),
   )
   if ((await transferring).rows.length !== registrations.length)
-    throw new Error('A trigger prevented the transfer of names; nothing was changed')
+    throw new Error('A trigger skipped a row, so nothing was transferred')
   const isMonitored = isPushed || (await ask(statements.findMonitor)).rows.length > 0
   const isRecorded = ({ domainId }: Registration) => isMonitored || replaced.has(domainId)
   const recorded = registrations.filter(isRecorded)

@@ -54,7 +54,7 @@ export function createSqliteKeyStore(options: SqliteKeyStoreOptions): SqliteKeyS
   /** Returns whether the key exists. */
   function requireChange(hash: string, changed: readonly object[]): boolean {
     if (changed.length === 0 && find(hash).length > 0)
-      throw new Error('A trigger has kept an API key from being changed')
+      throw new Error('A trigger skipped a row, so the API key was not changed')
     return changed.length > 0
   }
 
@@ -73,7 +73,8 @@ export function createSqliteKeyStore(options: SqliteKeyStoreOptions): SqliteKeyS
       const texts = [hash, type, ownerId, JSON.stringify(scopes), label, hint]
       return transact(() => {
         const isAdded = add(...texts, createdAt, Date.now(), revokedAt, expiresAt).length > 0
-        if (!isAdded && find(hash).length === 0) throw new Error('A trigger has kept an API key from being added')
+        if (!isAdded && find(hash).length === 0)
+          throw new Error('A trigger skipped a row, so the API key was not added')
         return isAdded
       })
     },

@@ -146,7 +146,7 @@ function prepare(driver: Driver, { sql, mustChange }: StatementText<unknown>): R
   if (!mustChange) return run
   return (...values) => {
     const rows = run(...values)
-    if (rows.length === 0) throw new Error('A trigger has kept a row from being changed; nothing was changed')
+    if (rows.length === 0) throw new Error('A trigger skipped a row, so nothing was changed')
     return rows
   }
 }

@@ -165,7 +165,7 @@ describe('over HTTP', () => {
     expect(onError).not.toHaveBeenCalled()
   })
 
-  test('a call of one name whose COMMIT response is lost says that it may have been saved, and a retry shows whether it was', async () => {
+  test('a call of one name whose COMMIT response is lost says that the name may have been saved', async () => {
     network.suffer(onlyOnce(loseAnswerToCommit))
     expect(await post('/known-caller', ['example.com'])).toEqual({
       status: 500,

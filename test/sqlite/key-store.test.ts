@@ -27,9 +27,13 @@ test('adding, changing or revoking a key fails if a trigger ignores the row', as
     database.exec(`CREATE TRIGGER no_${event} BEFORE ${event} ON domain_registration_keys
       BEGIN SELECT raise(IGNORE); END`)
   const attempt = (call: () => unknown) => expect((async () => call())()).rejects
-  await attempt(() => keys.addKey({ ...key, hash: second })).toThrow('A trigger has kept an API key from being added')
-  await attempt(() => keys.revokeKey(first)).toThrow('A trigger has kept an API key from being changed')
-  await attempt(() => keys.updateKey(first, { label: 'x' })).toThrow('A trigger has kept an API key from being changed')
+  await attempt(() => keys.addKey({ ...key, hash: second })).toThrow(
+    'A trigger skipped a row, so the API key was not added',
+  )
+  await attempt(() => keys.revokeKey(first)).toThrow('A trigger skipped a row, so the API key was not changed')
+  await attempt(() => keys.updateKey(first, { label: 'x' })).toThrow(
+    'A trigger skipped a row, so the API key was not changed',
+  )
   expect(await keys.addKey({ ...key, hash: first })).toBe(false)
   expect(await keys.revokeKey(second)).toBe(false)
   database.close()

@@ -38,9 +38,15 @@ export const importCases: readonly CaseDefinition[] = [
         toImport('www.example.com'),
         toImport('*.example.org', { teamId: '2', createdAt: new Date(1) }),
         toImport('a.b.example.net', { registrableDomain: 'b.example.net', teamId: '77' }),
+        toImport('example.com', { createdAt: new Date(2) }),
       ]
       await importInto(store, rows)
-      checkEqual('what is listed', await methodOf(store, 'list')(), rows)
+      const list = methodOf(store, 'list')
+      checkEqual('what is listed', await list(), rows)
+      const own = rows.filter(({ teamId }) => teamId === '1')
+      checkEqual('what is listed for team 1', await list({ teamId: '1' }), own)
+      const newest = [await list({ order: 'newest' }), await list({ teamId: '1', order: 'newest' })]
+      checkEqual('what is listed with the newest ID first', newest, [rows.toReversed(), own.toReversed()])
     },
   },
   {
@@ -60,7 +66,7 @@ export const importCases: readonly CaseDefinition[] = [
   },
   {
     id: 'import-tells-the-monitor-the-rest',
-    name: 'MUST push the unsynchronized registrations of an import, each with its team, and no others',
+    name: 'MUST push the unsynchronized registrations of an import, each with its team and time, and no others',
     async test({ open }) {
       const pushed: Change[] = []
       const store = await open(changes => pushed.push(...changes))
@@ -74,8 +80,8 @@ export const importCases: readonly CaseDefinition[] = [
       await methodOf(store, 'synchronizePending')()
       checkEqual(
         'what was pushed',
-        pushed.map(({ domainId, teamId }) => [domainId, teamId]).toSorted(),
-        unknown.map(({ domainId, teamId }) => [domainId, teamId]),
+        pushed.map(({ domainId, teamId, at }) => [domainId, teamId, at]).toSorted(),
+        unknown.map(({ domainId, teamId, createdAt }) => [domainId, teamId, createdAt]),
       )
     },
   },

@@ -102,7 +102,8 @@ export const refusalCases: readonly CaseDefinition[] = [
       await pause(timeLimit)
       await saveAndRelease(store, 'new.com')
       monitor.accepted.length = 0
-      await runSweep(store, { limit: 3 })
+      const result = await runSweep(store, { limit: 3 })
+      checkEqual('what synchronizePending returns', result, { synchronized: 1, failed: 2 })
       checkEqual('what was accepted', toDomains(monitor.accepted), ['new.com'])
     },
   },

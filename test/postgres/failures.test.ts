@@ -114,6 +114,21 @@ describe.each([
     await vi.waitFor(() => expect(countDeadlocks()).toBeGreaterThan(before))
   })
 
+  test('does not deadlock with a release that lists the same names in the opposite order', async () => {
+    const domains = ['a.com', 'm.com', 'z.com']
+    const [{ store }, { store: other }] = [createStore(), createStore()]
+    await save(store, '1', domains)
+    const before = countDeadlocks()
+    const third = await foreign.connect()
+    await third.query("BEGIN; SELECT FROM domain_registration.locks WHERE registrable_domain = 'm.com' FOR UPDATE")
+    const releasing = [store.release('1', domains), other.release('1', domains.toReversed())]
+    await waitUntilLocking(2)
+    await third.query('COMMIT')
+    third.release()
+    expect((await Promise.all(releasing)).map(({ length }) => length).sort()).toEqual([0, 3])
+    expect(countDeadlocks()).toBe(before)
+  })
+
   test('times out if a lock is not released, reports the lock timeout, and keeps its connection', async () => {
     const { database: pool, store } = createStore({ timeLimit: 500 }, { options: '-c lock_timeout=50ms' })
     await save(store, '1', ['example.com'])
@@ -122,6 +137,19 @@ describe.each([
     expect([pool.totalCount, pool.idleCount]).toEqual([1, 1])
     expect(await held()).toEqual([{ domain: 'example.com' }])
     expect(await save(store, '1', ['www.example.com'])).toHaveLength(1)
+  })
+
+  test('releases the other names if another program deletes one of them during the release', async () => {
+    const { store } = createStore()
+    await save(store, '1', ['a.com', 'b.com'])
+    const other = await foreign.connect()
+    await other.query(`BEGIN; DELETE FROM ${names} WHERE domain = 'a.com'`)
+    const releasing = store.release('1', ['a.com', 'b.com'])
+    await waitUntilLocking(1)
+    await other.query('COMMIT')
+    other.release()
+    expect(toDomains(await releasing)).toEqual(['b.com'])
+    expect(await held()).toEqual([])
   })
 
   test('rejects a call if a trigger skips a row, and saves nothing of it', async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { registerDomains } from '../../src/operations/register-domains.ts'
 import type { PostgresBridge, PostgresTransaction } from '../../src/postgres/bridge.ts'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
-import { manyDomains, save } from '../../src/testing/calls.ts'
+import { manyDomains, save, toDomains } from '../../src/testing/calls.ts'
 import { team1, team2, teams } from '../fixtures.ts'
 import { openDatabase, type TestServer } from './server.ts'
 
@@ -82,4 +82,35 @@ test('on PostgreSQL, an existing lock row is locked without a write, and a relea
   // The release does not check whether other names need the lock rows: the next call inserts them again.
   await store.release('1', manyDomains(20))
   expect(await readLocks()).toEqual([])
+})
+
+test('find sees one state of the registrations, even if other calls commit between its statements', async () => {
+  await migrate({ database: pool, schema: 'moving' })
+  const store = createPostgresStore({ database: pool, schema: 'moving', findTeam })
+  await save(store, '1', ['a.example.com'])
+  async function replace() {
+    await store.release('1', ['a.example.com'])
+    await save(store, '1', ['example.com'])
+  }
+  const client = await pool.connect()
+  const query = (text: string, values: unknown[]) => client.query(text, values)
+  const database: PostgresBridge = {
+    query,
+    async transaction<T>(work: (transaction: PostgresTransaction) => Promise<T>): Promise<T> {
+      await client.query('BEGIN')
+      const result = await work({
+        async query(text, values) {
+          if (text.includes('AS below')) await replace()
+          return query(text, values)
+        },
+      })
+      await client.query('COMMIT')
+      return result
+    },
+  }
+  const slow = createPostgresStore({ database, schema: 'moving', findTeam })
+  const found = await slow.find({ teamId: '2', domains: ['example.com'], bases: ['example.com'] })
+  client.release()
+  expect(found).toMatchObject({ registrations: [], below: [{ heldByOthers: true }] })
+  expect(toDomains(await store.list())).toEqual(['example.com'])
 })

@@ -78,7 +78,7 @@ export const listCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       for (const [index, domain] of manyDomains(14).entries()) await save(store, String((index % 2) + 1), [domain])
-      for (const ofTeam of [{}, { teamId: '1' }]) {
+      for (const ofTeam of [{}, { teamId: '1' }, { teamId: '2' }]) {
         const expected = inThrees(toDomains(await list(store, ofTeam)))
         const pages = await listPages(store, { ...ofTeam, limit: 3 })
         checkEqual(`the pages for team ${ofTeam.teamId ?? 'any'}`, pages, expected)
@@ -102,8 +102,9 @@ export const listCases: readonly CaseDefinition[] = [
       const store = await open()
       const domains = ['c.com', 'a.com', 'd.com', 'b.com', 'e.com', 'x.a.com', '*.a.com']
       for (const domain of domains) await save(store, domain === 'b.com' ? '2' : '1', [domain])
-      for (const ofTeam of [{}, { teamId: '1' }]) {
-        const expected = domains.filter(domain => !ofTeam.teamId || domain !== 'b.com').reverse()
+      for (const ofTeam of [{}, { teamId: '1' }, { teamId: '2' }]) {
+        const isOfTeam = (domain: string) => !ofTeam.teamId || (domain === 'b.com') === (ofTeam.teamId === '2')
+        const expected = domains.filter(isOfTeam).reverse()
         const pages = await listPages(store, { ...ofTeam, limit: 3, order: 'newest' })
         checkEqual(`the pages for team ${ofTeam.teamId ?? 'any'}`, pages, inThrees(expected))
       }

@@ -61,6 +61,8 @@ export const pendingCases: readonly CaseDefinition[] = [
       const store = await open(monitor.push)
       const retryPending = methodOf(store, 'retryPending')
       await saveAndRelease(store, ...manyDomains(5))
+      // It is leased to a call, so it must not count toward the limit of a sweep.
+      await save(store, '1', ['leased.com'])
       for (const domain of ['n1.com', 'n3.com']) monitor.refused.add(domain)
       await runSweep(store)
       monitor.refused.clear()
@@ -70,10 +72,10 @@ export const pendingCases: readonly CaseDefinition[] = [
       const other = ids.filter(id => id !== ofName('n3.com'))
       checkEqual('how many of the others were made due', await retryPending({ domainIds: other }), 1)
       monitor.takePushes()
-      checkEqual('what a sweep returns', await runSweep(store), { synchronized: 1, failed: 0 })
+      checkEqual('what a sweep returns', await runSweep(store, { limit: 1 }), { synchronized: 1, failed: 0 })
       checkEqual('what it pushed', toDomains(monitor.takePushes().flat()), ['n1.com'])
       checkEqual('how many of all were made due', [await retryPending(), await retryPending()], [1, 0])
-      checkEqual('what a sweep returns', await runSweep(store), { synchronized: 1, failed: 0 })
+      checkEqual('what a sweep returns', await runSweep(store, { limit: 1 }), { synchronized: 1, failed: 0 })
       for (const wrong of [{ domainIds: 'n3.com' }, { domainIds: [3] }, { ids: [] }]) {
         const error = await checkRejects('retryPending', async () => retryPending(wrong as object))
         checkThat('it rejects with a TypeError', error instanceof TypeError, String(error))
@@ -89,6 +91,7 @@ export const pendingCases: readonly CaseDefinition[] = [
         throw new MonitorUnavailableError('the monitor is unavailable, on purpose', { retryAfter: 3_000_000 })
       })
       await checkRejects('synchronize', async () => synchronize(store, await save(store, '1', ['a.com'])))
+      checkEqual('what an early sweep returns', await runSweep(store), { synchronized: 0, failed: 0 })
       checkEqual('how many were made due', await methodOf(store, 'retryPending')(), 1)
     },
   },
@@ -129,7 +132,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   {
     id: 'shows-what-waits',
     name: 'MUST list how often and why each pending change was refused',
-    needs: ['release', 'listPending'],
+    needs: ['release', 'retryPending', 'listPending'],
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push)
@@ -147,20 +150,22 @@ export const pendingCases: readonly CaseDefinition[] = [
         [a && withoutTime(changeOf(a, 'registered')), b && withoutTime(changeOf(b, 'released'))],
       )
       checkEqual('when the registration was created', pending[0]?.at, a?.createdAt)
-      checkEqual(
-        'how often each was refused, and why',
-        pending.map(({ refusals, lastFailure }) => [refusals, lastFailure]),
-        [
-          [0, null],
-          [1, 'Error: the monitor refuses b.com'],
-        ],
-      )
+      const toRefusals = ({ refusals, lastFailure }: PendingChange) => [refusals, lastFailure]
+      const expected = (refusals: number) => [
+        [0, null],
+        [refusals, 'Error: the monitor refuses b.com'],
+      ]
+      checkEqual('how often each was refused, and why', pending.map(toRefusals), expected(1))
       const areDates = ({ at, nextAttempt }: PendingChange) => at instanceof Date && nextAttempt > at
       checkThat(
         'each has the time at which it was made, and a later one at which it is due',
         pending.every(areDates),
         pending,
       )
+      await methodOf(store, 'retryPending')()
+      await runSweep(store)
+      const later = (await methodOf(store, 'listPending')()).toSorted(byDomain)
+      checkEqual('how often each was refused after another sweep, and why', later.map(toRefusals), expected(2))
     },
   },
   {

@@ -124,11 +124,35 @@ export const sweepCases: readonly CaseDefinition[] = [
       const monitor = createMonitor()
       const store = await open(monitor.push)
       const domains = ['c.com', 'a.com', 'd.com', 'b.com', 'z.a.com']
-      await synchronize(store, await save(store, '1', domains))
-      for (const domain of domains) await releaseDomains(store, '1', [domain])
+      await synchronize(store, await save(store, '1', domains.toSorted()))
+      for (const domain of domains) {
+        await releaseDomains(store, '1', [domain])
+        await pause(2)
+      }
       monitor.takePushes()
       await runSweep(store)
       checkEqual('what was pushed', toDomains(monitor.takePushes().flat()), domains)
+    },
+  },
+  {
+    id: 'pending-in-the-order-of-due-times',
+    name: 'MUST push pending changes in the order in which they become due, even if they were made in another order',
+    needs: ['release', 'listPending'],
+    async test({ open }) {
+      const monitor = createMonitor()
+      const timeLimit = 100
+      const store = await open(monitor.push, { synchronizeTimeLimit: timeLimit })
+      // It was never pushed, so its release is due only after a lease.
+      await save(store, '1', ['a.com'])
+      await releaseDomains(store, '1', ['a.com'])
+      await pause(2)
+      await saveAndRelease(store, 'b.com')
+      const pending = [...(await methodOf(store, 'listPending')())]
+      const expected = pending.sort((one, other) => one.nextAttempt.getTime() - other.nextAttempt.getTime())
+      await pause(4 * timeLimit)
+      monitor.takePushes()
+      await runSweep(store)
+      checkEqual('what was pushed', toDomains(monitor.takePushes().flat()), toDomains(expected))
     },
   },
   {

@@ -2,7 +2,7 @@ import { transfer } from '../operations/transfer.ts'
 import type { Change, Registration, TransferredRegistrations } from '../registry/store.ts'
 import { attempt, countHeld, lookUp, manyDomains, methodOf, save, submitForCodes } from './calls.ts'
 import { checkEqual, checkThat } from './check.ts'
-import { createMonitor, runSweep, SOON, sweepUntil, synchronize } from './monitor.ts'
+import { createGate, createMonitor, runSweep, SOON, sweepUntil, synchronize } from './monitor.ts'
 import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
 
@@ -120,6 +120,30 @@ export const transferCases: readonly CaseDefinition[] = [
       const [last] = second.saved as [Registration]
       checkThat('the name was always watched', !isForgottenFirst(monitor.accepted, former, last), monitor.accepted)
       await sweepUntil(store, 'nothing is pending', async () => (await methodOf(store, 'countPending')()) === 0)
+    },
+  },
+  {
+    id: 'transfer-overtakes-nothing',
+    name: 'MUST NOT push the release of a former ID while the push of its registration is under way',
+    async test({ open, alongside }) {
+      const pushed: string[] = []
+      const gate = createGate()
+      let isFirst = true
+      const store = await open(async changes => {
+        if (isFirst) {
+          isFirst = false
+          await gate.opened
+        }
+        pushed.push(...changes.map(({ kind, teamId }) => `${kind} for team ${teamId}`))
+      })
+      const pushing = alongside(synchronize(store, await save(store, '1', ['a.com'])), gate.open)
+      await transferFrom(store, ['1', '2'], ['a.com'])
+      for (let sweeps = 0; sweeps < 2; sweeps += 1) await runSweep(store)
+      checkEqual('what was accepted', pushed, ['registered for team 2'])
+      gate.open()
+      await pushing
+      await runSweep(store)
+      checkEqual('what was accepted after that', pushed.slice(1), ['registered for team 1', 'released for team 1'])
     },
   },
   {

@@ -585,6 +585,10 @@ const ofSweeping: readonly BrokenStore[] = [
         .toReversed()
         .slice(0, limit),
   }),
+  broken('pending-in-the-order-of-due-times', 'pushes first what was changed first, even if it became due last', {
+    choose: (waiting, ...rest) =>
+      [...soundSteps.choose(waiting, ...rest)].sort((one, other) => Number(one.change.at) - Number(other.change.at)),
+  }),
   broken('pending-within-the-limit', 'ignores the limit of a sweep', {
     choose: (waiting, _, ...rest) => soundSteps.choose(waiting, 1000, ...rest),
   }),
@@ -832,6 +836,9 @@ const ofTransfers: readonly BrokenStore[] = [
   }),
   transferring('transfer-of-what-is-pending', 'pushes the release of the first ID early after a second transfer', {
     follow: () => {},
+  }),
+  transferring('transfer-overtakes-nothing', 'pushes the release of a former ID before the lease of a push ends', {
+    choose: (waiting, _, now) => waiting.filter(({ due, follows }) => due <= now || follows !== undefined),
   }),
   transferring('transfer-and-release', 'never pushes the release of a former ID if the new one was released', {
     mustFollow: followed => followed === undefined || soundSteps.mustFollow(followed) || followed.follows === undefined,

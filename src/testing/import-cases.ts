@@ -1,4 +1,5 @@
 import { createImportRequest } from '../registry/judge-imports.ts'
+import { changeOf } from '../registry/outbox.ts'
 import type { Change, ImportFindings, ListedRegistration } from '../registry/store.ts'
 import { createUuidGenerator } from '../runtime/uuid.ts'
 import { attempt, manyDomains, methodOf, save, toDomains, toTestName } from './calls.ts'
@@ -73,15 +74,15 @@ export const importCases: readonly CaseDefinition[] = [
       const known = toImport('a.com')
       const unknown = [
         toImport('b.com', { synchronized: false }),
-        toImport('c.com', { synchronized: false, teamId: '2' }),
+        toImport('a.b.example.net', { registrableDomain: 'b.example.net', synchronized: false, teamId: '2' }),
       ]
       await importInto(store, [known, ...unknown])
       checkEqual('how many changes are pending', await methodOf(store, 'countPending')(), 2)
       await methodOf(store, 'synchronizePending')()
       checkEqual(
         'what was pushed',
-        pushed.map(({ domainId, teamId, at }) => [domainId, teamId, at]).toSorted(),
-        unknown.map(({ domainId, teamId, createdAt }) => [domainId, teamId, createdAt]),
+        pushed.toSorted((one, other) => (one.domainId < other.domainId ? -1 : 1)),
+        unknown.map(each => changeOf(each, 'registered')),
       )
     },
   },

@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { registerDomains } from '../../src/operations/register-domains.ts'
+import { transfer } from '../../src/operations/transfer.ts'
 import { createPostgresStore, migrate, type PostgresStoreOptions } from '../../src/postgres/index.ts'
 import type { Change } from '../../src/registry/store.ts'
 import { manyDomains, save, toDomains } from '../../src/testing/calls.ts'
@@ -101,7 +102,7 @@ test('a store without a monitor records a release, and a store with a monitor pu
 
 describe('a lock on a pending change', () => {
   const lock = (domain: string) =>
-    client.query('SELECT FROM domain_registration.changes WHERE domain = $1 FOR UPDATE', [domain])
+    client.query('SELECT FROM domain_registration.changes WHERE domain = $1 FOR SHARE', [domain])
   const refused = new Error('refused')
 
   test.each([
@@ -134,6 +135,36 @@ describe('a lock on a pending change', () => {
     await client.query('ROLLBACK')
   })
 
+  test('that another transaction holds makes neither retryPending nor a sweep wait', async () => {
+    let isRefused = false
+    const store = createPostgresStore({
+      database: pool,
+      findTeam,
+      timeLimit: 5_000,
+      onError: () => {},
+      synchronize: () => (isRefused ? Promise.reject(refused) : undefined),
+    })
+    await store.synchronize?.(await save(store, '1', ['due.com']))
+    await store.release('1', ['due.com'])
+    isRefused = true
+    const failed = await save(store, '1', ['free.com', 'refused.com'])
+    await rejection(Promise.resolve(store.synchronize?.(failed)))
+    await save(store, '1', ['leased.com'])
+    isRefused = false
+    const locked = ['due.com', 'leased.com', 'refused.com']
+    // Beyond the longest wait, so a sweep would make these two due if they were not locked.
+    await pool.query(`UPDATE domain_registration.changes SET due = due + interval '1 day'
+      WHERE domain IN ('leased.com', 'refused.com')`)
+    await client.query('BEGIN')
+    for (const domain of locked) await lock(domain)
+    expect(await store.retryPending({ domainIds: failed.map(({ domainId }) => domainId) })).toBe(1)
+    expect(await store.retryPending()).toBe(0)
+    expect(await store.synchronizePending()).toEqual({ synchronized: 1, failed: 0 })
+    expect(toDomains(await store.listPending()).sort()).toEqual(locked)
+    await client.query('ROLLBACK')
+    expect(await store.synchronizePending()).toEqual({ synchronized: 3, failed: 0 })
+  })
+
   test("is not taken by a call in the application's transaction that finds the name pending", async () => {
     const serving = createPostgresStore({ database: pool, findTeam, synchronize() {} })
     await save(serving, '1', ['a.com'])
@@ -141,6 +172,39 @@ describe('a lock on a pending change', () => {
     expect((await registerDomains(team1, { domains: ['a.com'] }, store)).data.totals).toMatchObject({ existing: 1 })
     const { rowCount } = await pool.query('SELECT FROM domain_registration.changes FOR UPDATE NOWAIT')
     expect(rowCount).toBe(1)
+  })
+})
+
+describe('while a call in an open transaction holds its locks,', () => {
+  const waitUntilLocking = () =>
+    vi.waitFor(
+      async () => {
+        const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+        expect((await pool.query(waiting)).rowCount).toBe(1)
+      },
+      { timeout: 4000 },
+    )
+
+  test('a release of one of its names waits for the commit, and releases that name too', async () => {
+    const serving = createPostgresStore({ database: pool, findTeam })
+    await save(serving, '1', ['a.com'])
+    await save(await begin(), '1', ['b.com'])
+    const releasing = serving.release('1', ['a.com', 'b.com'])
+    await waitUntilLocking()
+    await client.query('COMMIT')
+    expect(toDomains(await releasing).sort()).toEqual(['a.com', 'b.com'])
+  })
+
+  test('a transfer to its team waits if the team has a limit, and counts what the call registered', async () => {
+    const limited = (id: string) => ({ id, organizationId: '10', state: 'active' as const, maxDomains: 1 })
+    const serving = createPostgresStore({ database: pool, findTeam: limited })
+    await save(serving, '2', ['b.com'])
+    await registerDomains(team1, { domains: ['a.com'] }, await begin({ findTeam: limited }))
+    const transferring = rejection(transfer(serving, { from: '2', to: '1', domains: ['b.com'] }))
+    await waitUntilLocking()
+    await client.query('COMMIT')
+    expect(await transferring).toMatchObject({ code: 'domain_limit_reached' })
+    expect(toDomains(await serving.list({ teamId: '2' }))).toEqual(['b.com'])
   })
 })
 

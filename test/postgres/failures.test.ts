@@ -222,6 +222,39 @@ describe.each([
     await foreign.query('DELETE FROM domain_registration.changes')
   })
 
+  test('leases a registration from the time when it was saved, even if the call had to wait for a lock', async () => {
+    const synchronizeTimeLimit = 1000
+    const { store } = createStore({ synchronize() {}, synchronizeTimeLimit })
+    await save(store, '1', ['example.com'])
+    const saving = await whileLocked(async () => {
+      const saving = save(store, '1', ['www.example.com'])
+      await waitUntilLocking(1)
+      await new Promise(resolve => setTimeout(resolve, 100))
+      return [saving]
+    })
+    const [saved] = await (saving[0] as (typeof saving)[0])
+    const change = (await store.listPending()).find(({ domain }) => domain === 'www.example.com')
+    const leased = Number(change?.nextAttempt) - Number(saved?.createdAt)
+    expect(leased).toBeGreaterThanOrEqual(3 * synchronizeTimeLimit)
+    await foreign.query('DELETE FROM domain_registration.changes')
+  })
+
+  test('pushes nothing, and marks nothing as pushed, if it cannot record that there is a monitor', async () => {
+    const pushed: string[] = []
+    const { store } = createStore({ synchronize: changes => void pushed.push(...toDomains(changes)) })
+    const [saved] = await save(store, '1', ['example.com'])
+    await foreign.query(`
+      DELETE FROM domain_registration.monitor;
+      CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no monitor'; END $$;
+      CREATE TRIGGER refuse BEFORE INSERT ON domain_registration.monitor FOR EACH ROW EXECUTE FUNCTION refuse()`)
+    await expect(store.synchronizePending()).rejects.toThrow('no monitor')
+    expect(pushed).toEqual([])
+    await expect(store.synchronize?.(saved ? [saved] : [])).rejects.toThrow('no monitor')
+    expect(toDomains(await store.listPending())).toEqual(['example.com'])
+    await foreign.query(`
+      DROP TRIGGER refuse ON domain_registration.monitor; DELETE FROM domain_registration.changes`)
+  })
+
   test('loses its locks and saves nothing if its process freezes while it holds the locks', async () => {
     const { store } = createStore({ timeLimit: 300 })
     await save(store, '1', ['example.com'])

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { registerDomains } from '../../src/operations/register-domains.ts'
+import { transfer } from '../../src/operations/transfer.ts'
 import type { PostgresBridge, PostgresTransaction } from '../../src/postgres/bridge.ts'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import { manyDomains, save, toDomains } from '../../src/testing/calls.ts'
@@ -80,8 +81,24 @@ test('on PostgreSQL, an existing lock row is locked without a write, and a relea
   await save(store, '1', manyDomains(20, 'www.'))
   expect(await readLocks()).toEqual(before)
   // The release does not check whether other names need the lock rows: the next call inserts them again.
-  await store.release('1', manyDomains(20))
+  const ids = (await store.list()).slice(10, 20).map(({ domainId }) => domainId)
+  await store.release('1', [...manyDomains(10), ...ids])
   expect(await readLocks()).toEqual([])
+})
+
+test('a release and a transfer delete only the lock rows of their own registrable domains', async () => {
+  await migrate({ database: pool, schema: 'separate' })
+  const store = createPostgresStore({ database: pool, schema: 'separate', findTeam })
+  const domains = ['a.co.uk', 'b.co.uk', 'c.co.uk']
+  await save(
+    store,
+    '1',
+    domains.map(domain => ({ domain, registrableDomain: domain })),
+  )
+  await store.release('1', ['a.co.uk'])
+  await transfer(store, { from: '1', to: '2', domains: ['b.co.uk'] })
+  const { rows } = await pool.query('SELECT registrable_domain FROM separate.locks')
+  expect(rows).toEqual([{ registrable_domain: 'c.co.uk' }])
 })
 
 test('find sees one state of the registrations, even if other calls commit between its statements', async () => {

@@ -1,16 +1,32 @@
 import type { Pool } from 'pg'
 import { afterAll, beforeAll } from 'vitest'
+import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
+import { describeSharedTables } from '../registry/shared-tables.ts'
+import { findTeam } from '../registry/two-lists.ts'
 import { openDatabase, type TestServer } from './server.ts'
 import { describeKeyStore, describeStore } from './suites.ts'
 
 let server: TestServer
 let pool: Pool
 beforeAll(async () => {
-  server = await openDatabase()
+  server = await openDatabase({ TimeZone: 'Asia/Kolkata' })
   pool = server.createPool({ pipeline: true })
+  await pool.query(`CREATE SCHEMA disguise;
+    CREATE FUNCTION disguise.version() RETURNS text IMMUTABLE LANGUAGE sql AS
+      $$ SELECT 'PostgreSQL 11.2-YB-2.25.0.0-b0 on x86_64' $$`)
 })
 afterAll(() => server.stop())
 
+/** PostgreSQL passes for another engine, so the store does not choose its plans. */
+const createDisguised = () => server.createPool({ options: '-c search_path=disguise,pg_catalog' })
+
 describeStore('PostgreSQL, pipelined', () => pool)
-describeStore('PostgreSQL, one statement after the other', () => server.createPool())
+describeStore('another engine, one statement after the other', createDisguised)
 describeKeyStore('PostgreSQL', () => pool)
+
+let schemas = 0
+describeSharedTables(async () => {
+  const schema = `shared_${++schemas}`
+  await migrate({ database: pool, schema })
+  return options => createPostgresStore({ database: pool, schema, findTeam, ...options })
+})

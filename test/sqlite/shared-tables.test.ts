@@ -1,0 +1,9 @@
+import { createSqliteStore } from '../../src/sqlite/index.ts'
+import { describeSharedTables } from '../registry/shared-tables.ts'
+import { findTeam } from '../registry/two-lists.ts'
+import { openDatabase } from './open-database.ts'
+
+describeSharedTables(async () => {
+  const database = openDatabase()
+  return options => createSqliteStore({ database, findTeam, ...options })
+})

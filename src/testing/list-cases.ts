@@ -134,7 +134,7 @@ export const listCases: readonly CaseDefinition[] = [
       const store = await open()
       const below = ['*', 'a', 'b.a', 'c.b.a', 'b', 'a.b', 'c'].map(prefix => `${prefix}.example.com`)
       const others = ['example.com', 'xexample.com', 'a.xexample.com', 'example.com.example.org', 'a.example.net']
-      for (const domain of [...below, ...others].toSorted()) {
+      for (const domain of [...below, ...others].toSorted().reverse()) {
         await save(store, domain.startsWith('b') ? '2' : '1', [domain])
       }
       checkEqual('what is listed below example.com', toDomains(await list(store, { below: 'Example.com' })), below)

@@ -105,6 +105,8 @@ export const refusalCases: readonly CaseDefinition[] = [
       const result = await runSweep(store, { limit: 3 })
       checkEqual('what synchronizePending returns', result, { synchronized: 1, failed: 2 })
       checkEqual('what was accepted', toDomains(monitor.accepted), ['new.com'])
+      const { failed } = await runSweep(store)
+      checkThat('the four that this sweep did not push are still due', failed >= 4, failed)
     },
   },
   {

@@ -1,13 +1,15 @@
 import type { Pool, PoolClient } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { importDomains } from '../../src/operations/import-domains.ts'
 import { registerDomains } from '../../src/operations/register-domains.ts'
 import { transfer } from '../../src/operations/transfer.ts'
 import { createPostgresStore, migrate, type PostgresStoreOptions } from '../../src/postgres/index.ts'
 import type { Change } from '../../src/registry/store.ts'
+import { createUuidGenerator } from '../../src/runtime/uuid.ts'
 import { manyDomains, save, toDomains } from '../../src/testing/calls.ts'
 import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/index.ts'
 import { counts, seed } from '../counts.ts'
-import { rejection, team1, teams } from '../fixtures.ts'
+import { rejection, team1, team2, teams } from '../fixtures.ts'
 import { createRandom, type Random } from '../simulation/random.ts'
 import { openDatabase, type TestServer } from './server.ts'
 
@@ -195,6 +197,18 @@ describe('while a call in an open transaction holds its locks,', () => {
     expect(toDomains(await releasing).sort()).toEqual(['a.com', 'b.com'])
   })
 
+  test('an import with the ID of a registration that it imported waits for the commit, and is rejected', async () => {
+    const serving = createPostgresStore({ database: pool, findTeam })
+    const domainId = createUuidGenerator()()
+    const row = { domainId, teamId: '1', createdAt: new Date(0), synchronized: true }
+    await importDomains(await begin(), [{ ...row, domain: 'a.com' }])
+    const importing = importDomains(serving, [{ ...row, domain: 'b.com' }])
+    await waitUntilLocking()
+    await client.query('COMMIT')
+    expect(await importing).toMatchObject({ imported: 0, rejected: [{ domain: 'b.com' }] })
+    expect(await held()).toEqual(['a.com'])
+  })
+
   test('a transfer to its team waits if the team has a limit, and counts what the call registered', async () => {
     const limited = (id: string) => ({ id, organizationId: '10', state: 'active' as const, maxDomains: 1 })
     const serving = createPostgresStore({ database: pool, findTeam: limited })
@@ -202,6 +216,8 @@ describe('while a call in an open transaction holds its locks,', () => {
     await registerDomains(team1, { domains: ['a.com'] }, await begin({ findTeam: limited }))
     const transferring = rejection(transfer(serving, { from: '2', to: '1', domains: ['b.com'] }))
     await waitUntilLocking()
+    // A call of another team with a limit does not wait.
+    expect((await registerDomains(team2, { domains: ['b.com'] }, serving)).data.totals).toMatchObject({ existing: 1 })
     await client.query('COMMIT')
     expect(await transferring).toMatchObject({ code: 'domain_limit_reached' })
     expect(toDomains(await serving.list({ teamId: '2' }))).toEqual(['b.com'])

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { releaseAll } from '../../src/index.ts'
+import { releaseAll, transfer } from '../../src/index.ts'
 import {
   createPostgresKeyStore,
   createPostgresStore,
@@ -28,8 +28,9 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 /** Runs work while a trigger skips the rows of a statement. */
-async function whileSkipping(statement: string, name: string, work: () => Promise<void>): Promise<void> {
-  await admin.query(`CREATE TRIGGER skips BEFORE ${statement} ON ${table(name)} FOR EACH ROW EXECUTE FUNCTION skip()`)
+async function whileSkipping(statement: string, name: string, work: () => Promise<void>, only = ''): Promise<void> {
+  await admin.query(`
+    CREATE TRIGGER skips BEFORE ${statement} ON ${table(name)} FOR EACH ROW ${only} EXECUTE FUNCTION skip()`)
   try {
     await work()
   } finally {
@@ -67,8 +68,8 @@ describe('a key store whose role is subject to row-level security', () => {
 
   test('rejects in revokeKey and updateKey if a policy lets the role see a key but not change it', async () => {
     await admin.query(`CREATE POLICY readable ON ${table('keys')} FOR SELECT USING (true)`)
-    await expect(keys.revokeKey(record.hash)).rejects.toThrow('kept an API key from being changed')
-    await expect(keys.updateKey(record.hash, { label: 'x' })).rejects.toThrow('kept an API key from being changed')
+    await expect(keys.revokeKey(record.hash)).rejects.toThrow('prevented the change of an API key')
+    await expect(keys.updateKey(record.hash, { label: 'x' })).rejects.toThrow('prevented the change of an API key')
     expect(await keys.findKey(record.hash)).toMatchObject({ revokedAt: null, label: null })
     await admin.query(`DROP POLICY readable ON ${table('keys')}`)
   })
@@ -78,8 +79,8 @@ test('revokeKey and updateKey reject if a trigger skips the key, and return fals
   const keys = createPostgresKeyStore({ database: admin })
   await keys.addKey(record)
   await whileSkipping('UPDATE', 'keys', async () => {
-    await expect(keys.revokeKey(record.hash)).rejects.toThrow('kept an API key from being changed')
-    await expect(keys.updateKey(record.hash, { label: 'x' })).rejects.toThrow('kept an API key from being changed')
+    await expect(keys.revokeKey(record.hash)).rejects.toThrow('prevented the change of an API key')
+    await expect(keys.updateKey(record.hash, { label: 'x' })).rejects.toThrow('prevented the change of an API key')
     expect(await keys.revokeKey(unknown.hash)).toBe(false)
     expect(await keys.updateKey(unknown.hash, { label: 'x' })).toBe(false)
   })
@@ -89,7 +90,7 @@ test('addKey rejects if a trigger skips the key, and returns false for a known k
   const keys = createPostgresKeyStore({ database: admin })
   await keys.addKey(record)
   await whileSkipping('INSERT', 'keys', async () => {
-    await expect(keys.addKey(unknown)).rejects.toThrow('kept an API key from being added')
+    await expect(keys.addKey(unknown)).rejects.toThrow('so the API key was not added')
     expect(await keys.addKey(record)).toBe(false)
   })
 })
@@ -98,9 +99,27 @@ test('a release rejects if a trigger keeps a name, and releases none of its name
   const store = createPostgresStore({ database: admin, findTeam: () => null })
   await save(store, '1', ['a.com', 'b.com'])
   await whileSkipping('DELETE', 'names', async () => {
-    await expect(store.release('1', ['a.com'])).rejects.toThrow('kept names from being released')
-    await expect(releaseAll(store, '1')).rejects.toThrow('kept names from being released')
+    await expect(store.release('1', ['a.com'])).rejects.toThrow('so nothing was released')
+    await expect(releaseAll(store, '1')).rejects.toThrow('so nothing was released')
   })
   expect(toDomains(await store.list({ teamId: '1' }))).toEqual(['a.com', 'b.com'])
   expect(await releaseAll(store, '1')).toBe(2)
 })
+
+test.each(['', "WHEN (OLD.domain = 'a.com')"])(
+  'a release and a transfer reject if a trigger keeps some of their names, and change nothing (%s)',
+  async only => {
+    const findTeam = (id: string) => ({ id, organizationId: '1', state: 'active' as const })
+    const store = createPostgresStore({ database: admin, findTeam })
+    const domains = ['a.com', 'b.com', 'c.com']
+    await save(store, '1', domains)
+    const keep = async () => {
+      await expect(store.release('1', domains)).rejects.toThrow('so nothing was released')
+      const transferring = transfer(store, { from: '1', to: '2', domains })
+      await expect(transferring).rejects.toThrow('so nothing was transferred')
+    }
+    await whileSkipping('UPDATE OR DELETE', 'names', keep, only)
+    expect(toDomains(await store.list({ teamId: '1' }))).toEqual(domains)
+    expect(await releaseAll(store, '1')).toBe(3)
+  },
+)

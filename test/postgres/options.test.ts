@@ -1,5 +1,6 @@
 import { Pool } from 'pg'
 import { expect, test } from 'vitest'
+import { toSettings } from '../../src/postgres/engine.ts'
 import { createPostgresKeyStore, createPostgresStore, migrate, postgresSchema } from '../../src/postgres/index.ts'
 
 const database = new Pool()
@@ -31,4 +32,12 @@ test('an invalid driver or findTeam is rejected at start-up', async () => {
     await expect(migrate({ database: pool })).rejects.toThrow('"database" must be')
   }
   expect(() => createPostgresStore({ database, findTeam: undefined as never })).toThrow('"findTeam" must be')
+})
+
+test('the settings of a transaction whose time is almost over limit it to 1 ms, because 0 would mean no limit', () => {
+  expect(toSettings('PostgreSQL', 0.1, 'read committed')).toMatchObject({
+    statement_timeout: '1',
+    lock_timeout: '1',
+    idle_in_transaction_session_timeout: '1',
+  })
 })

@@ -1,11 +1,11 @@
 /**
- * Draws the pictures of `docs/pictures`: `node --import tsx site/pictures.ts`. Each is one file for light and dark, and
- * narrow enough to be read on a phone. The cost chart shows figures of the benchmark.
+ * Draws the pictures in `docs/pictures`: `node --import tsx site/pictures.ts`. Each is one file for light and dark
+ * themes, and narrow enough for a phone. The cost chart shows figures of the benchmark.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type GoalName, goals } from '../bench/goals.ts'
 
-/** One step from top to bottom; beside it, its result or what it needs. */
+/** One step from top to bottom, and a note beside it. */
 interface Step {
   readonly main?: string
   readonly side?: string
@@ -39,9 +39,9 @@ export const pictures: Readonly<Record<string, Picture>> = {
     ],
   },
   overlap: {
-    title: 'What overlaps with *.example.com',
+    title: 'Names that overlap with *.example.com',
     steps: [
-      { main: 'Team 1 has registered\n*.example.com', side: 'and somebody submits' },
+      { main: 'Team 1 has registered\n*.example.com', side: 'then a team submits:' },
       { main: '*.example.com', side: 'team 1: existing\nteam 2:\ndomain_already_licensed' },
       {
         main: 'a.example.com\na.b.example.com\n*.b.example.com',
@@ -62,12 +62,12 @@ export const pictures: Readonly<Record<string, Picture>> = {
         side: 'the process dies:\nthe lease expires, and\na sweep pushes it',
       },
       { main: 'Pushed in a batch', side: 'the batch fails:\nit is halved until each\nfailing change is alone' },
-      { main: 'Alone', side: 'refused: retried alone,\nafter 5 s, 10 s … 1 h' },
+      { main: 'Pushed alone', side: 'refused: retried alone,\nafter 5 s, 10 s … 1 h' },
       { main: 'Synchronized: your\nmonitor has it', side: 'monitor unavailable:\nchanges stay pending' },
     ],
   },
   runs: {
-    title: 'Where it runs',
+    title: 'Where each store runs',
     steps: [
       { main: 'one process', side: 'memory store\nlost with the process' },
       { main: 'processes\non one machine', side: 'SQLite file' },
@@ -141,7 +141,7 @@ const shown = [
   'international',
 ] as const
 
-/** What a call costs, against its yardstick: a bar as long as the median, from the figures of the benchmark. */
+/** The cost of calls, compared with other programs: a bar as long as the median of the benchmark's figures. */
 function drawCosts(): string {
   const rows = shown
     .filter(name => name in measured)
@@ -159,7 +159,7 @@ function drawCosts(): string {
     ]
   })
   const text = rows.map(({ work, yardstick, median }) => `${plain(work)}: ${median.toFixed(2)} × ${plain(yardstick)}`)
-  return svg('What a call costs, against a yardstick', `${text.join('. ')}.`, rows.length * 64 + 12, body)
+  return svg('The cost of calls, compared with other programs', `${text.join('. ')}.`, rows.length * 64 + 12, body)
 }
 
 const plain = (text: string) => text.replaceAll('`', '')

@@ -1,13 +1,13 @@
 /** Texts about API keys, and the texts that replace them if the application identifies callers in its own way. */
 const wordings: readonly (readonly [ofKeys: string, ofCallers: string])[] = [
   ['an API key is missing, malformed, unknown, expired or revoked. Send an active key.', 'log in again.'],
-  ['Send a key that has it.', 'Call as a user who has it.'],
+  ['Send a key that has this scope.', 'Call as a user who has this scope.'],
   ['The API key lacks', 'The caller lacks'],
   ['With an organization key', 'As a caller of an organization'],
   ['with an organization key', 'as a caller of an organization'],
   ['With a team key', 'As a caller of a team'],
   ['with a team key', 'as a caller of a team'],
-  ['A team key acts on its own team', 'A caller of a team acts on that team'],
+  ['A team key acts for its own team', 'A caller of a team acts for that team'],
   ['a key may make', 'a caller may make'],
 ]
 

@@ -115,10 +115,10 @@ function findUsed(operations: object): typeof schemas {
   return Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name))) as typeof schemas
 }
 
-const description = `Registers hostnames for a team, so that they can be monitored.
+const description = `Registers hostnames for a team, to be monitored.
 
-A hostname can be registered only once. A wildcard \`*.example.com\` covers everything below \`example.com\`, \
-at any depth, but not \`example.com\` itself; a name without a wildcard covers only itself. \
+A hostname can be registered only once. A wildcard \`*.example.com\` covers all names below \`example.com\`, \
+at any depth, but not \`example.com\` itself. A name without \`*\` covers only itself. \
 A hostname that overlaps with an existing registration is not registered.
 
 Any call may be sent again, even if no response arrived: hostnames that it has registered are then \

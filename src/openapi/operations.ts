@@ -132,10 +132,10 @@ If the same call is sent again, the results are \`missing\`.`,
       ],
       order: [
         { ...string, enum: [...choices.order], default: 'oldest' },
-        'Sorts by time of registration. Not with `below`, which sorts by name.',
+        'The order, by time of registration. Not together with `below`, which sorts by name.',
       ],
       domain: [string, 'Only the registration of exactly this hostname.'],
-      below: [string, 'Only registrations below this name, at any depth. Not with `domain`.'],
+      below: [string, 'Only registrations below this name, at any depth. Not together with `domain`.'],
     },
     success: json('A page of registrations.', 'ListDomainsResponse', {
       page: { summary: 'A page that is not the last one', value: { data: { domains: listed, next: ids[1] } } },
@@ -146,11 +146,11 @@ If the same call is sent again, the results are \`missing\`.`,
     operationId: 'exportDomains',
     summary: 'Export all registrations of a team',
     description: `Exports all registrations of one team in the order of registration, even if the team is suspended. \
-If the response is cut off, resume with the \`domainId\` of the last whole line as \`after\`. \
-It is not a feed of changes: a later registration may sort before an exported ID.`,
+If the response is cut off, resume with the \`domainId\` of the last complete line as \`after\`. \
+This does not follow changes: the ID of a later registration may sort before an exported one.`,
     parameters: {
       team_id,
-      after: [cursor, 'The `domainId` of the last whole line that arrived.'],
+      after: [cursor, 'The `domainId` of the last complete line that arrived.'],
       format: [
         { ...string, enum: [...choices.format], default: 'csv' },
         'CSV (RFC 4180), or one JSON object on each line.',
@@ -225,7 +225,7 @@ export function describePaths(path: string, offered: readonly OperationName[], s
       [method.toLowerCase()]: {
         ...about,
         description: `${description}\n\nRequires the scope \`${scope}\`. With an organization key, \`team_id\` is \
-required. A team key acts on its own team.`,
+required. A team key acts for its own team.`,
         tags: ['Domains'],
         ...(isRead ? { parameters: toParameters(parameters) } : { requestBody: requestBody(settings.bodyLimit) }),
         security: settings.security,

@@ -29,7 +29,7 @@ const errors = (
   { scope, allowed, fault: [fault, faultMeaning], failure }: AnsweredOperation,
   { bodyLimit, knowsKeys }: AnswerSettings,
 ): Record<ErrorCode, readonly [ApiError, meaning: string]> => ({
-  invalid_request: [make.invalidRequest(fault), `${faultMeaning} The message names the place.`],
+  invalid_request: [make.invalidRequest(fault), `${faultMeaning} The message says where.`],
   unauthorized: [
     // Only the application knows its message and challenge.
     knowsKeys ? make.unauthorized({ tokenSent: true }) : new ApiError('unauthorized', 'Log in first.'),
@@ -37,7 +37,7 @@ const errors = (
   ],
   insufficient_scope: [
     make.insufficientScope(scope),
-    `The API key lacks the scope \`${scope}\`. Send a key that has it.`,
+    `The API key lacks the scope \`${scope}\`. Send a key that has this scope.`,
   ],
   team_suspended: [make.teamSuspended(), 'The team is suspended.'],
   domain_limit_reached: [
@@ -63,7 +63,7 @@ const errors = (
     make.tooManyRequests(42),
     'Too many calls. Send the same call again after `Retry-After` seconds.',
   ],
-  internal_error: [make.internalError(), `Something failed. ${failure}`],
+  internal_error: [make.internalError(), `The server failed. ${failure}`],
   domain_registration_unavailable: [
     make.notSynchronized(),
     'The domains were saved but are not yet synchronized. Send the same call again after `Retry-After` seconds.',
@@ -80,7 +80,7 @@ const limits = (parameters: string) => ({
 
 /** The headers of responses. */
 const headers = {
-  'Cache-Control': header('The response is only for its caller.', { type: 'string', enum: ['no-store'] }, 'no-store'),
+  'Cache-Control': header('The response is only for this caller.', { type: 'string', enum: ['no-store'] }, 'no-store'),
   'WWW-Authenticate': header('How to authenticate (RFC 6750, section 3).', { type: 'string' }, 'Bearer'),
   Allow: header('The methods that are allowed (RFC 9110, section 10.2.1).', { type: 'string' }, 'POST'),
   'Retry-After': header('The number of seconds after which to retry.', { type: 'integer', minimum: 1 }, 42),

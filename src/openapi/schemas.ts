@@ -9,9 +9,9 @@ const invalidCodes: Readonly<Record<InvalidCode, string>> = {
   public_suffix_domain: 'A public suffix such as `co.uk`, or a wildcard over one.',
   internal_domain: 'Not in the public DNS.',
   reserved_ip: 'An IP address that is not public, in any spelling.',
-  wildcard_conflict: 'A wildcard of the same team already covers it.',
+  wildcard_conflict: 'A wildcard of the same team already covers the hostname.',
   subdomain_conflict: 'The wildcard would cover hostnames that the same team has registered.',
-  domain_already_licensed: 'It overlaps with a registration of another team.',
+  domain_already_licensed: 'The hostname overlaps with a registration of another team.',
   internal_error: 'It may not have been saved, although others of the call were. Send it again later.',
 }
 
@@ -54,7 +54,7 @@ const status = (...values: readonly string[]) => ({ type: 'string', enum: values
 const answerOf = (description: string, data: object) =>
   answer('The response to a call.', { data: answer(description, data) })
 const resultsOf = (result: string, totals: string) =>
-  answerOf('The result of each hostname, and how many have each status.', {
+  answerOf('The result of each hostname, and the number of results with each status.', {
     results: { ...upTo100, items: refer(result), description: 'In the order of the submitted hostnames.' },
     totals: refer(totals),
   })
@@ -63,7 +63,7 @@ const invalid = {
   status: status('invalid'),
   input,
   code: { ...text(toMarkdownList(invalidCodes)), enum: Object.keys(invalidCodes) },
-  message: text('For people: what is wrong and, if it is clear, what to send instead.'),
+  message: text('For people. Says what is wrong and, if only one hostname can be meant, what to send instead.'),
 }
 
 /** What varies with the reason. A field that is missing here does not compile. */
@@ -73,13 +73,13 @@ const details: Readonly<Record<keyof HostnameDetails, object>> = {
   length: { type: 'integer', minimum: 0, description: 'The length of the part that is too long.' },
   topLevel: text('The top-level label that is not in the public DNS.'),
   suffix: text('The public suffix after the `*.` of a wildcard.'),
-  address: text('The IP address that the input stands for, in canonical form.'),
-  block: text('Why that address is not public, in English.'),
+  address: text('The IP address that the input represents, in canonical form.'),
+  block: text('The reason why this address is not public, in English.'),
   source: text('The standard that reserves the name, such as `RFC 6761`.'),
 }
 
 export const schemas = {
-  OrganizationRequest: request('What to send with an organization key. Unknown fields are ignored.', {
+  OrganizationRequest: request('The body to send with an organization key. Unknown fields are ignored.', {
     domains,
     team_id: {
       ...text(`The ID of one of the organization's teams: at most ${MAX_TEAM_ID_LENGTH} digits.`),
@@ -87,7 +87,7 @@ export const schemas = {
       pattern: '^[0-9]+$',
     },
   }),
-  TeamRequest: request('What to send with a team key. `team_id` and unknown fields are ignored.', { domains }),
+  TeamRequest: request('The body to send with a team key. `team_id` and unknown fields are ignored.', { domains }),
   RegisterDomainsResponse: resultsOf('DomainResult', 'Totals'),
   DomainResult: { oneOf: [refer('RegisteredResult'), refer('InvalidResult')] },
   RegisteredResult: answer('The hostname is registered by the team.', {
@@ -99,7 +99,7 @@ export const schemas = {
     domain,
     domainId: text('The ID of the registration: opaque, and unchanged as long as the hostname stays registered.'),
   }),
-  InvalidResult: answer('Nothing was done for the hostname; `code` and `message` say why.', invalid),
+  InvalidResult: answer('The hostname was not registered or deleted. `code` and `message` say why.', invalid),
   Totals: answer('How many results have each status.', { created: count, existing: count, invalid: count }),
   PreviewDomainsResponse: resultsOf('PreviewResult', 'Totals'),
   PreviewResult: { oneOf: [refer('PreviewedResult'), refer('InvalidPreview')] },
@@ -120,11 +120,9 @@ export const schemas = {
       ...invalid,
       ...details,
       reason: text('A more precise code, for programs. New reasons may be added.'),
-      suggestion: text(
-        'The hostname to send instead, in canonical form. Present only if it is certain what was meant.',
-      ),
+      suggestion: text('The hostname to send instead, in canonical form. Present only if no other can be meant.'),
       aLabels: text('The same name in A-labels, to send if the rejected character is intended.'),
-      rest: text('The part of the input that is left without the mistake, if it cannot be registered either.'),
+      rest: text('The hostname that remains without the mistake, if it cannot be registered either.'),
       conflicts: {
         type: 'array',
         items: { type: 'string' },
@@ -134,7 +132,7 @@ export const schemas = {
       count: {
         type: 'integer',
         minimum: 1,
-        description: 'How many registrations conflict. From 1,000 on, there may be more.',
+        description: 'The number of conflicting registrations. From 1,000 on, the real number may be larger.',
       },
     }),
     required: [...Object.keys(invalid), 'reason'],
@@ -165,7 +163,7 @@ export const schemas = {
   ListedDomain: answer('A registration of the team.', {
     domain,
     domainId: text('The ID of the registration.'),
-    createdAt: { ...text('When it was registered, in UTC (RFC 3339).'), format: 'date-time' },
+    createdAt: { ...text('The time of registration, in UTC (RFC 3339).'), format: 'date-time' },
   }),
   DomainsChanged: request('Registrations that have changed. Ignore unknown fields.', {
     type: status('domains.changed'),
@@ -176,11 +174,11 @@ export const schemas = {
     domainId: text('The ID of the registration. IDs are never reused.'),
     domain,
     registrableDomain: text('The registrable domain of the hostname; for an IP address, the address itself.'),
-    teamId: text('The team that registered or released it.'),
-    at: { ...text('When it was registered or released, in UTC (RFC 3339).'), format: 'date-time' },
+    teamId: text('The ID of the team that registered or released the hostname.'),
+    at: { ...text('The time of the registration or release, in UTC (RFC 3339).'), format: 'date-time' },
   }),
   ErrorResponse: answer('The whole call failed.', {
     error: text("For programs: one of the codes listed for the status, or one of this server's own."),
-    message: text('For people: what went wrong, and what to send instead.'),
+    message: text('For people. Says what went wrong, and what to send instead.'),
   }),
 }

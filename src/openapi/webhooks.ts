@@ -26,7 +26,7 @@ const header = (name: string, description: string, schema: JsonSchema, example: 
 const parameters = [
   header(
     ID,
-    'The ID of the message. If the same changes are sent together again, it is the same.',
+    'The ID of the message, which is the same if the same changes are sent together again.',
     { pattern: '^msg_[0-9a-f]{32}$' },
     'msg_6881afb012ca534213014253c24f136b',
   ),
@@ -38,13 +38,13 @@ const parameters = [
   ),
   header(
     SIGNATURE,
-    'HMAC-SHA256 of ID, timestamp and body as sent, joined by full stops; one signature for each secret.',
+    'The HMAC-SHA256 of ID, timestamp and body as sent, joined by full stops, for each secret.',
     { pattern: `^${SIGNATURE_PATTERN}( ${SIGNATURE_PATTERN})*$` },
     'v1,eUyqif9gWteF2gIjODEnNzZX2GpgfaGo7WlJhGPtlbE=',
   ),
 ]
 
-const refused = { description: 'The monitor refuses one of the changes. The sender finds out which.' }
+const refused = { description: 'The monitor refuses one or more of the changes. The sender finds out which.' }
 const unavailable = {
   description: 'The monitor is unavailable. The changes are sent again later.',
   headers: {
@@ -62,7 +62,7 @@ export const webhooks: Webhooks = {
     post: {
       operationId: 'domainsChanged',
       summary: 'Notify the monitor of registered and released hostnames',
-      description: `Sends the monitor changes that it has not accepted yet, signed as in Standard Webhooks 1.0.
+      description: `Sends changes that the monitor has not accepted yet, signed according to Standard Webhooks 1.0.
 
 A change can arrive several times, and changes can arrive in any order. Compare \`domainId\`, \
 and ignore \`registered\` after \`released\` of the same ID.
@@ -73,7 +73,7 @@ white space.`,
       security: [],
       parameters,
       requestBody: {
-        description: 'JSON in UTF-8. Verify the signature with the bytes as they arrived, before parsing them.',
+        description: 'JSON in UTF-8. Verify the signature of the bytes as they arrived, before you parse them.',
         required: true,
         content: {
           'application/json': {

@@ -69,7 +69,8 @@ export function createFailureLog() {
 
   /** @param domain The hostname of the change that failed. It is not shown. */
   return (failure: unknown, work: FailedWork, { write = writeToConsole, domain }: FailureLogging = {}): void => {
-    const record = { ...work, ...describeFailure(failure, domain) }
+    const { stack, ...description } = describeFailure(failure, domain)
+    const record = { ...work, ...description }
     const own = `${work.step} ${record.error.replace(/[0-9a-f-]+/gi, toKindOfWord)}`
     const kind = kinds.has(own) || kinds.size < MOST_KINDS ? own : ''
     const writeLast = (more: number) => ignoreErrors(write)({ ...record, more })
@@ -83,7 +84,7 @@ export function createFailureLog() {
     }
     kinds.set(kind, { since: performance.now(), more: 0, writeLast })
     schedule(kind)
-    ignoreErrors(write)({ ...record, stack: readStack(failure) })
+    ignoreErrors(write)({ ...record, stack })
   }
 }
 
@@ -108,12 +109,16 @@ function describeRecord({ step, operation, requestId, teamId, count, change, err
   return `domain-registration: ${step} failed${facts.length > 0 ? ` (${facts.join(', ')})` : ''}: ${error}`
 }
 
-/** Describes an error in one line. User names and passwords in URLs, keys and secrets are left out. */
-export function describeError(
-  error: unknown,
-  message = error instanceof Error ? error.message : String(error),
-): string {
-  const text = [error instanceof Error && error.name, message].filter(Boolean).join(': ')
+/**
+ * Describes any thrown value in one line. User names and passwords in URLs, keys and secrets are left out.
+ *
+ * @param message Default: the message of the error.
+ */
+export function describeError(error: unknown, message?: string): string {
+  let text = 'An error that cannot be read'
+  try {
+    text = error instanceof Error ? [error.name, message ?? error.message].filter(Boolean).join(': ') : String(error)
+  } catch {}
   const safe = text
     .replace(/\/\/[^\s/]*@/g, '//')
     .replace(/(_(?:org|team)_\d+_)[\w\-.~+/]+=*|whsec_\S+/g, (_, owner = 'whsec_') => `${owner}…`)
@@ -124,7 +129,7 @@ export function describeError(
 function describeFirstLine(error: unknown, domain?: string): string {
   if (!(error instanceof Error)) return describeError(error)
   const { code } = error as { readonly code?: unknown }
-  const [first = ''] = error.message.trimStart().split('\n', 1)
+  const [first = ''] = String(error.message).trimStart().split('\n', 1)
   const line = describeError(error, domain ? first.replaceAll(domain, '…') : first)
   return typeof code === 'string' && !line.includes(code) ? `${line} (${code})` : line
 }
@@ -134,10 +139,19 @@ interface Monitored {
   readonly monitor?: string | undefined
 }
 
-function describeFailure(failure: unknown, domain?: string) {
+function describeFailure(failure: unknown, domain?: string): Omit<FailureRecord, keyof FailedWork> {
+  try {
+    return { ...describeCauses(failure, domain), stack: readStack(failure) }
+  } catch {
+    return { error: describeError(failure) }
+  }
+}
+
+function describeCauses(failure: unknown, domain?: string) {
   const lines: string[] = []
   let monitor: string | undefined
-  for (let error = failure; error !== undefined && error !== null && lines.length <= MOST_CAUSES; ) {
+  let error = failure
+  for (let depth = 0; error !== undefined && error !== null && depth <= MOST_CAUSES; depth += 1) {
     const { cause, errors, monitor: host } = (error instanceof Error ? error : {}) as AggregateError & Monitored
     // If every address of a host refuses the connection, Node's error has no message of its own.
     const saysNothing = errors?.length > 0 && (error as Error).message === ''
@@ -155,8 +169,8 @@ const toKindOfWord = (word: string): string => (/\d/.test(word) ? '#' : word)
 /** Returns the stack without the lines before it, which contain the message. */
 const readStack = (failure: unknown): string | undefined =>
   failure instanceof Error
-    ? failure.stack
-        ?.split('\n')
+    ? String(failure.stack)
+        .split('\n')
         .filter(line => line.trimStart().startsWith('at '))
         .join('\n')
     : undefined

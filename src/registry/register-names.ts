@@ -1,4 +1,5 @@
 import type { ApiError } from '../errors/api-error.ts'
+import { describeError } from '../errors/failure-log.ts'
 import { type Deadline, waitForStore } from '../time/deadline.ts'
 import { type HalvingProgress, mostFailuresInARow, workByHalves } from './halving.ts'
 import { findRefusal } from './limit.ts'
@@ -142,7 +143,7 @@ function toOutcomes(
 function distinct(causes: readonly unknown[]): unknown[] {
   const kinds = new Map<unknown, unknown>()
   for (const cause of causes) {
-    const kind = cause instanceof Error ? `${cause.name}: ${cause.message.replaceAll(/\d+/g, '#')}` : cause
+    const kind = cause instanceof Error ? describeError(cause).replaceAll(/\d+/g, '#') : cause
     if (!kinds.has(kind)) kinds.set(kind, cause)
   }
   return [...kinds.values()]

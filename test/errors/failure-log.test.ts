@@ -100,11 +100,29 @@ test('an error without a message is logged with its properties, and any thrown v
   ])
 })
 
-test('an error that is its own cause is logged only once', () => {
+test('an error that is its own cause, or its own only part, is logged only once', () => {
   const error = new Error('round')
   error.cause = error
+  const whole = new AggregateError([], '')
+  whole.errors.push(whole)
   expect(describeAll(error)[0]).toMatch(/^Error: round; cause: /)
+  expect(describeAll(whole)).toEqual(['AggregateError'])
 })
+
+test.each([
+  ['an object without a prototype', Object.create(null), 'An error that cannot be read'],
+  ['a message that is an object', Object.assign(new Error(), { message: { code: 7 } }), 'Error: [object Object]'],
+  ['no message', Object.assign(new Error('no'), { message: undefined }), 'Error: undefined'],
+  ['a name that is a symbol', Object.assign(new Error('no'), { name: Symbol('no') }), 'An error that cannot be read'],
+  ['a stack that is an array', Object.assign(new Error('no'), { stack: ['a line'] }), 'Error: no'],
+  ['a code that throws', Object.defineProperty(new Error('no'), 'code', { get: fail }), 'Error: no'],
+])('a thrown value with %s is logged', (_, thrown, described) => {
+  expect(describeAll(thrown)).toEqual([described])
+})
+
+function fail(): never {
+  throw new Error('This getter throws')
+}
 
 test('a password with an "@" in it is not logged', () => {
   expect(describeError(new Error('postgres://me:a@b@db:5432/x'))).toBe('Error: postgres://db:5432/x')

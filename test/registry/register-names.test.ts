@@ -109,10 +109,13 @@ describe('a batch of names that fails', () => {
 
   test('for one name with a message that is not a string saves the other names', async () => {
     const cause = Object.assign(new Error(), { message: { code: 7 } })
-    const { summary, onError } = await registerThrough((request, register) => {
-      if (holds(request, 'www.n1.com')) throw cause
-      return register(request)
-    }, hundred.slice(0, 3))
+    const { summary, onError } = await registerThrough(
+      (request, register) => {
+        if (holds(request, 'www.n1.com')) throw cause
+        return register(request)
+      },
+      hundred.slice(0, 3),
+    )
     expect(summary).toEqual(['created', 'internal_error', 'created'])
     expect(onError.mock.calls).toEqual([[cause]])
   })

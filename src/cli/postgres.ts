@@ -12,6 +12,7 @@ export type Pool = PostgresPool & {
   connect(): Promise<Pick<Pool, 'query'> & { release(): void }>
   query<Row>(text: string, values?: readonly unknown[]): Promise<{ rows: Row[] }>
   on(event: 'error', listener: () => void): unknown
+  on(event: 'connect', listener: (client: Pick<Pool, 'on'>) => void): unknown
   end(): Promise<void>
 }
 
@@ -29,8 +30,9 @@ export function createPool(url: string): Pool {
   const options = { connectionString: url, max: 1, connectionTimeoutMillis: PATIENCE }
   const pool = new pg.Pool({ ...options, application_name: 'domain-registration' })
   // Without a listener, a lost connection would end the process. With one, the statement that needs the connection
-  // fails.
+  // fails. A connection that is in use reports its loss itself, not to the pool.
   pool.on('error', () => {})
+  pool.on('connect', client => client.on('error', () => {}))
   return pool
 }
 

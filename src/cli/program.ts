@@ -129,10 +129,18 @@ const open = (target: Target, options?: { readonly mayCreate?: boolean }): OpenD
 
 type Write = Invocation['write']
 
+/** The program that reads the output, such as head, has closed it. */
+class OutputClosedError extends Error {}
+
 const createWrite =
   ({ stdout }: Surroundings): Write =>
   text =>
-    new Promise((resolve, reject) => stdout.write(text, error => (error ? reject(error) : resolve())))
+    new Promise((resolve, reject) =>
+      stdout.write(text, (error: NodeJS.ErrnoException | null | undefined) => {
+        if (error) reject(error.code === 'EPIPE' ? new OutputClosedError() : error)
+        else resolve()
+      }),
+    )
 
 /** Whether the command line caused the error. Options and fields that the library rejects come from there. */
 const isUsage = (error: unknown): boolean =>
@@ -159,8 +167,7 @@ export async function runProgram(parameters: readonly string[], surroundings: Su
     }
     return await run(request, surroundings, write)
   } catch (error) {
-    // The program that reads the output, such as head, has closed it.
-    if ((error as { code?: unknown }).code === 'EPIPE') return 0
+    if (error instanceof OutputClosedError) return 0
     stderr.write(`domain-registration: ${explainError(error, secrets)}\n`)
     if (isUsage(error)) stderr.write('See domain-registration --help\n')
     return isUsage(error) ? 2 : 1

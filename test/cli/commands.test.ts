@@ -1,9 +1,11 @@
 import { execFile, spawn } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { authenticate, hashApiKey } from '../../src/index.ts'
 import { createPostgresKeyStore } from '../../src/postgres/index.ts'
 import type { Registration } from '../../src/registry/store.ts'
@@ -373,6 +375,35 @@ test('the program exits without an error if its reader closes the output early',
   const { stdout, stderr } = await promisify(execFile)('bash', ['-c', `set -o pipefail; ${command}`])
   expect([stdout, stderr]).toEqual(['domain-registration <command> [options]\n', ''])
 })
+
+test.each([
+  ['closes each connection at once', (socket: Socket) => socket.destroy(), /write EPIPE/],
+  [
+    'closes each connection during its first statement',
+    (socket: Socket) => {
+      socket.once('data', () => {
+        socket.write(AUTHENTICATED)
+        socket.once('data', () => socket.destroy())
+      })
+    },
+    /Connection terminated/,
+  ],
+])('commands fail and say why if the database %s', async (_, serve, why) => {
+  const folder = mkdtempSync(join(tmpdir(), 'domain-registration-cli-'))
+  const server = createServer(serve).listen(join(folder, '.s.PGSQL.5432'))
+  onTestFinished(() => {
+    server.close()
+    rmSync(folder, { recursive: true })
+  })
+  const env = { DATABASE_URL: `postgres://me:secret-word@/db?host=${folder}` }
+  for (const command of [['migrate'], ['count'], ['status'], ['doctor'], ['release', '--team', '1', 'example.com']]) {
+    const { code, stdout, stderr } = await run(command, { env })
+    expect([code, stdout + stderr]).toEqual([1, expect.stringMatching(why)])
+  }
+})
+
+/** AuthenticationOk and ReadyForQuery (PostgreSQL's manual, section "Message Formats"). */
+const AUTHENTICATED = Buffer.from('5200000008000000005a0000000549', 'hex')
 
 test('status --watch runs until it is stopped, and each screen shows the current state', async () => {
   const database = await createPostgres()

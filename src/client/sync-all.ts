@@ -134,7 +134,7 @@ async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan
     }
     // The result of a conflict within the team has no canonical form. The name itself is not registered, or its status
     // would be `existing`.
-    const domain = 'domain' in result ? result.domain : result.input.trim().toLowerCase()
+    const domain = 'domain' in result ? result.domain : toCanonical(result.input)
     if (result.status !== 'existing') additions.push(result.input)
     unwanted.delete(domain)
     inputs.set(domain, result.input)
@@ -145,6 +145,13 @@ async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan
 
 /** Whether the name conflicts only within the team. The conflicting registration may be deleted first. */
 const isOwnConflict = ({ code }: InvalidResult) => code === 'wildcard_conflict' || code === 'subdomain_conflict'
+
+/** Returns the canonical form of a name that the service has accepted as a hostname. */
+function toCanonical(input: string): string {
+  const [, wildcard = '', base] = /^(\*\.)?(.*)$/s.exec(input.trim()) ?? []
+  const url = `http://${base}`
+  return wildcard + (URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : base)
+}
 
 /**
  * Finds wanted names that conflict with each other. The service finds such conflicts only among the 100 names of one

@@ -94,6 +94,19 @@ describe('syncAll changes nothing and rejects with the plan', () => {
   })
 })
 
+test.each([
+  ['*.b.com', 'A.b.com.'],
+  ['a.b.com', '*.B.com.'],
+  ['*.bücher.com', 'a.BÜCHER.com'],
+  ['a.bücher.com', '*.bücher。com'],
+])('syncAll changes nothing if %s is registered and wanted as well as %s', async (registered, other) => {
+  const { list, options } = await create([registered, ...names(9)])
+  const before = await list()
+  const wanted = [registered, other, ...names(9).slice(1)]
+  expect(String(await rejection(syncAll(wanted, options)))).toMatch(/which is wanted as well\. Nothing was changed\.$/)
+  expect(await list()).toEqual(before)
+})
+
 test('syncAll deletes as many names as mostDeletions allows', async () => {
   const { list, options } = await create(names(10))
   await syncAll(['new.com'], { ...options, mostDeletions: 1 })

@@ -31,8 +31,8 @@ export function readSubmitted(input: string): Submitted | InvalidHostname {
   const hostname = classifyHostname(input)
   if (hostname.valid) return { domain: hostname.domain, registrableDomain: hostname.registrableDomain, input }
   const domain = mayBeHeld[hostname.code] ? toCanonicalName(input) : null
-  // No suffix list has ever allowed a single label, such as a UUID.
-  if (!domain?.includes('.')) return hostname
+  // No suffix list has ever allowed a single label, such as a UUID, or a wildcard over one.
+  if (!domain || !/[^*]\./.test(domain)) return hostname
   return { domain, registrableDomain: isWildcard(domain) ? baseOf(domain) : domain, input, refusal: hostname }
 }
 

@@ -67,6 +67,7 @@ describe('a registration is rejected if', () => {
     ['its name is not a hostname', 'invalid_domain', { domain: 'a b.com' }],
     ['its name is empty', 'empty_domain', { domain: ' ' }],
     ['its name is a reserved address', 'reserved_ip', { domain: '127.0.0.1' }],
+    ['its name is a wildcard over a top-level domain', 'public_suffix_domain', { domain: '*.com' }],
     ['its registrable domain does not contain it', 'invalid_domain', { registrableDomain: 'example.org' }],
     ['its ID is not a UUID', 'invalid_id', { domainId: '7' }],
     ['its ID is a UUID of version 4', 'invalid_id', { domainId: '0c8ad4b2-7f3c-4a5b-9c1d-2e3f4a5b6c7d' }],

@@ -13,7 +13,7 @@ export interface ListAllOptions extends CallOptions {
   below?: string | undefined
   /** Resumes after a page. Pass the `next` of the last {@link ListProgress}. */
   after?: string | undefined
-  /** Called after each page, for instance to show progress. An error that it throws ends the work. */
+  /** Called after each page, for instance to show progress. Its errors and rejections end the work. */
   onProgress?: ((progress: ListProgress) => void) | undefined
 }
 
@@ -68,7 +68,7 @@ async function* readPages(options: ListAllOptions): AsyncGenerator<ListedDomain,
     for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value)
     const { domains, next } = await send({ url, read: body => readPage(body, kept) }, options)
     done += domains.length
-    onProgress?.({ done, next })
+    await onProgress?.({ done, next })
     yield* domains
     if (next === null) return
     after = next

@@ -12,7 +12,7 @@ const DEFAULT_CONCURRENCY = 4
 export interface NamesOptions<Result> extends CallOptions {
   /** The maximum number of calls under way at once, 1 or more. Default 4. */
   concurrency?: number | undefined
-  /** Called after each call, for instance to show progress. An error that it throws ends the work. */
+  /** Called after each call, for instance to show progress. Its errors and rejections end the work. */
   onProgress?: ((progress: NamesProgress<Result>) => void) | undefined
 }
 
@@ -114,7 +114,7 @@ export async function* sendNames<Result extends ResultOfName>(
       for (let batch = calls.takeAnswered(); batch; batch = calls.takeAnswered()) {
         yield batch
         done += batch.results.length
-        onProgress?.({ done, total: countNames(names), resumeAt: findResumeAt(), results: batch.results })
+        await onProgress?.({ done, total: countNames(names), resumeAt: findResumeAt(), results: batch.results })
       }
       controller.signal.throwIfAborted()
       // Taking results has made room for further calls.

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import { describe, expect, test, vi } from 'vitest'
-import { type Progress, type RegisterAllError, registerAll } from '../../src/client/index.ts'
+import { deleteAll, listAll, type Progress, type RegisterAllError, registerAll } from '../../src/client/index.ts'
+import { save } from '../../src/testing/calls.ts'
 import { createStore, rejection } from '../fixtures.ts'
 import { answer, loseAnswer, names, serve } from './serve.ts'
 
@@ -299,4 +300,13 @@ test.each([
   [['a.com', 7], /^TypeError: The name at index 1 must be a string; it is 7$/],
 ])('registerAll rejects the names %j', async (domains, message) => {
   expect(String(await rejection(registerAll(domains as never, unused)))).toMatch(message)
+})
+
+test('an onProgress whose promise rejects ends the work of registerAll, deleteAll and listAll', async () => {
+  const { options, store } = await serve()
+  await save(store, '1', ['a.com'])
+  const failing = { ...options, onProgress: () => Promise.reject(new Error('disk full')) }
+  expect(await rejection(registerAll(['b.com'], failing))).toEqual(new Error('disk full'))
+  expect(await rejection(deleteAll(['c.com'], failing))).toEqual(new Error('disk full'))
+  expect(await rejection(listAll(failing).next())).toEqual(new Error('disk full'))
 })

@@ -80,6 +80,11 @@ test('an input is normalized once, however many mistakes are undone, and its exp
   expect(Math.max(...counts.map(([, count]) => count))).toBeGreaterThan(100)
 })
 
+test('of an input of more than 512 characters, nothing is normalized', () => {
+  const isNormalized = (length: number) => countNormalized('e\u0301.com'.padEnd(length)) > 0
+  expect([512, 513, 512].map(isNormalized)).toEqual([true, false, true])
+})
+
 test('a suggestion is found around at most 253 mapped characters in total, or any number of ASCII characters', () => {
   const wrap = (name: string) => `“${name}”`
   const isSuggested = (text: string) => 'suggestion' in classifyHostname(text)

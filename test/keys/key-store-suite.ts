@@ -147,6 +147,26 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       expect(await keys().updateKey('b'.repeat(64), { expiresAt })).toBe(false)
     })
 
+    test('keeps a revocation and each change if all are made simultaneously, in any order', async () => {
+      const expiresAt = new Date('2031-01-02T03:04:05.678Z')
+      for (let first = 0; first < 10; first += 1) {
+        const { key, record } = await createKey({ label: 'old' })
+        await keys().addKey(record)
+        const calls = [
+          () => keys().revokeKey(record.hash),
+          () => keys().updateKey(record.hash, { label: 'new' }),
+          () => keys().updateKey(record.hash, { scopes: ['domains:read'] }),
+          () => keys().addKey(record),
+          () => keys().updateKey(record.hash, { expiresAt }),
+        ]
+        await Promise.all(calls.map((_, index) => calls[(first + index) % calls.length]?.()))
+        expect(await keys().findKey(record.hash)).toMatchObject({
+          ...{ revokedAt: expect.any(Date), label: 'new', scopes: ['domains:read'], expiresAt },
+        })
+        expect(await isAccepted(key)).toBe(false)
+      }
+    })
+
     const hash = 'b'.repeat(64)
     test.each<[what: string, call: (store: ManagedKeyStore) => unknown, message: RegExp]>([
       [

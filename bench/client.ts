@@ -31,7 +31,7 @@ async function registerByHand(names: readonly string[]): Promise<number> {
         body: JSON.stringify({ domains }),
         signal: AbortSignal.timeout(60_000),
       })
-      if (response.status !== 200) throw new Error(`Answered ${response.status}: ${await response.text()}`)
+      if (response.status !== 200) throw new Error(`The response was ${response.status}: ${await response.text()}`)
       created += (await response.json()).data.totals.created
     }
   }

@@ -105,7 +105,7 @@ async function measureOnce({ body }: Call, store: DomainStore): Promise<number> 
   const request = { header: (name: string) => fields[name], readBody: () => ({ bytes: Buffer.from(body) }) }
   const call = async (operation: 'create' | 'delete') => {
     const { status } = await handle({ ...request, operation } as never)
-    if (status >= 500) throw new Error(`Answered ${status}`)
+    if (status >= 500) throw new Error(`The response was ${status}`)
   }
   const spent: number[] = []
   for (const operation of ['create', 'create', 'delete'] as const) spent.push(await timeCpu(() => call(operation)))
@@ -135,7 +135,7 @@ async function createCrowdedStore(): Promise<DomainStore> {
       header: (name: string) => fields[name],
       readBody: () => ({ bytes: Buffer.from(body) }),
     } as never)
-    if (status !== 200) throw new Error(`Answered ${status}`)
+    if (status !== 200) throw new Error(`The response was ${status}`)
   }
   return store
 }

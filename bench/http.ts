@@ -44,7 +44,7 @@ async function load(server: Server, bodies: readonly string[]): Promise<number> 
         headers: { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' },
         body: bodies[next++] as string,
       })
-      if (response.status !== 200) throw new Error(`Answered ${response.status}: ${await response.text()}`)
+      if (response.status !== 200) throw new Error(`The response was ${response.status}: ${await response.text()}`)
       await response.arrayBuffer()
     }
   }

@@ -64,7 +64,7 @@ function chooseSections(named: readonly string[]): Section[] {
 async function measure(section: Section): Promise<void> {
   const execPath = findNode(section)
   if (!execPath)
-    return passOver(section, 'this Node has no SQLite, and npm ci --prefix test/runtimes installs one that has')
+    return passOver(section, 'this Node has no SQLite; "npm ci --prefix test/runtimes" installs one that has it')
   const starts: Partial<Record<GoalName, number[]>> = {}
   for (let start = 0; start < (longSections.includes(section) ? 1 : STARTS); start += 1) {
     const timeout = longSections.includes(section) ? undefined : LONGEST_START
@@ -85,7 +85,7 @@ async function measure(section: Section): Promise<void> {
 }
 
 function passOver(section: Section, reason: string): void {
-  console.log(`${section} is passed over: ${reason}`)
+  console.log(`${section} is skipped: ${reason}`)
 }
 
 /** Node 20 has no SQLite. */

@@ -23,7 +23,7 @@ async function preview(domains: readonly string[]): Promise<number> {
   return time(async () => {
     for (const domain of domains) {
       const { data } = await previewDomains(keyContext, { domains: [domain] }, store)
-      if (data.totals.created !== 1) throw new Error(`${domain} was not free`)
+      if (data.totals.created !== 1) throw new Error(`${domain} was already registered`)
     }
   })
 }

@@ -31,7 +31,7 @@ function fill(): void {
 
 async function preview(): Promise<void> {
   const { data } = await previewDomains(keyContext, { domains: ['*.amazonaws.com'] }, store)
-  if (data.totals.created !== 1) throw new Error('The wildcard was not free')
+  if (data.totals.created !== 1) throw new Error('The wildcard was already registered')
 }
 
 fill()

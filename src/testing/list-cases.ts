@@ -122,6 +122,7 @@ export const listCases: readonly CaseDefinition[] = [
         [{ domain: '*.example.com', teamId: '1' }, ['*.example.com']],
         [{ domain: 'www.example.com', teamId: '2' }, []],
         [{ domain: 'a.example.com' }, []],
+        [{ domain: 'www.example.com', limit: 0 }, []],
       ] as const) {
         checkEqual(`what is listed for ${options.domain}`, toDomains(await list(store, options)), expected)
       }

@@ -91,9 +91,12 @@ export const pendingCases: readonly CaseDefinition[] = [
       const store = await open(() => {
         throw new MonitorUnavailableError('the monitor is unavailable, on purpose', { retryAfter: 3_000_000 })
       })
-      await checkRejects('synchronize', async () => synchronize(store, await save(store, '1', ['a.com'])))
+      const saved = await save(store, '1', ['a.com', 'b.com'])
+      await checkRejects('synchronize', () => synchronize(store, saved))
       checkEqual('what an early sweep returns', await runSweep(store), { synchronized: 0, failed: 0 })
-      checkEqual('how many were made due', await methodOf(store, 'retryPending')(), 1)
+      const retryPending = methodOf(store, 'retryPending')
+      checkEqual('how many of one ID were made due', await retryPending({ domainIds: [saved[0]?.domainId ?? ''] }), 1)
+      checkEqual('how many of the others were made due', await retryPending(), 1)
     },
   },
   {
@@ -103,9 +106,11 @@ export const pendingCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push)
-      await save(store, '1', ['a.com', 'b.com'])
+      const saved = await save(store, '1', ['a.com', 'b.com'])
       await releaseDomains(store, '1', ['b.com'])
-      checkEqual('how many were made due', await methodOf(store, 'retryPending')(), 0)
+      const retryPending = methodOf(store, 'retryPending')
+      const domainIds = saved.map(({ domainId }) => domainId)
+      checkEqual('how many were made due', [await retryPending({ domainIds }), await retryPending()], [0, 0])
       checkEqual('what a sweep returns', await runSweep(store), { synchronized: 0, failed: 0 })
     },
   },

@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { createSqliteStore } from '../../src/sqlite/index.ts'
 import { save, toDomains } from '../../src/testing/calls.ts'
+import { rejection } from '../fixtures.ts'
 import { openDatabase } from './open-database.ts'
 
 const DAY = 86_400_000
@@ -10,14 +11,19 @@ const setClock = (time: number) => vi.useFakeTimers({ toFake: ['Date'], now: tim
 
 function openStore() {
   const pushed: string[] = []
+  const refused = new Set<string>()
   const database = openDatabase()
   const store = createSqliteStore({
     database,
     findTeam: () => null,
-    synchronize: changes => pushed.push(...toDomains(changes)),
+    onError() {},
+    synchronize(changes) {
+      if (changes.some(({ domain }) => refused.has(domain))) throw new Error('refused')
+      pushed.push(...toDomains(changes))
+    },
     synchronizeTimeLimit: 1234.5,
   })
-  return { database, store, pushed }
+  return { database, store, pushed, refused }
 }
 
 test('IDs sort in order of registration, even if the clocks of two processes differ by a day', async () => {
@@ -31,14 +37,18 @@ test('IDs sort in order of registration, even if the clocks of two processes dif
   expect(toDomains(await store.list())).toEqual(['a.com', 'b.com', 'c.com', 'd.com'])
 })
 
-test('a change that was postponed while the clock was a day ahead is pushed once the clock is right', async () => {
-  const { store, pushed } = openStore()
+test('changes that were postponed while the clock was a day ahead are pushed once the clock is right', async () => {
+  const { store, pushed, refused } = openStore()
   const now = Date.now()
+  const saved = await save(store, '1', ['refused.com', 'b.com'])
   setClock(now + DAY)
+  refused.add('refused.com')
+  await rejection(Promise.resolve(store.synchronize?.(saved)))
   await save(store, '1', ['a.com'])
+  refused.clear()
   setClock(now)
-  expect(await store.synchronizePending()).toEqual({ synchronized: 1, failed: 0 })
-  expect(pushed).toEqual(['a.com'])
+  expect(await store.synchronizePending()).toEqual({ synchronized: 2, failed: 0 })
+  expect(pushed.toSorted()).toEqual(['a.com', 'b.com', 'refused.com'])
 })
 
 test('a synchronizeTimeLimit of a fraction of a millisecond is accepted', async () => {

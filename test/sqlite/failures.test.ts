@@ -7,6 +7,7 @@ import {
   type SqliteStore,
   type SqliteStoreOptions,
 } from '../../src/sqlite/index.ts'
+import { SCHEMA_VERSION } from '../../src/sqlite/schema.ts'
 import { save } from '../../src/testing/calls.ts'
 import { team1 } from '../fixtures.ts'
 import { createFolder } from './create-folder.ts'
@@ -39,9 +40,9 @@ describe('createSqliteStore rejects', () => {
   test('tables of a later version of the package', () => {
     const database = open()
     createStore({ database })
-    database.exec('UPDATE domain_registration_version SET version = 1000')
+    database.exec(`UPDATE domain_registration_version SET version = ${SCHEMA_VERSION + 1}`)
     expect(() => createStore({ database })).toThrow(
-      'The tables have version 1000; this package supports up to version ',
+      `The tables have version ${SCHEMA_VERSION + 1}; this package supports up to version `,
     )
   })
 

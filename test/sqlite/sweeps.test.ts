@@ -48,3 +48,12 @@ test('a store without a monitor records a release, and a store with a monitor pu
   await serving.synchronizePending()
   expect(pushed).toEqual(['registered example.com', 'released example.com'])
 })
+
+test('retryPending makes all of 1,500 changes due, and returns how many', async () => {
+  const database = open('failed.db')
+  const store = createSqliteStore({ database, findTeam: () => null, synchronize() {} })
+  const domains = manyDomains(1500)
+  for (let start = 0; start < 1500; start += 500) await save(store, '1', domains.slice(start, start + 500))
+  database.exec("UPDATE domain_registration_changes SET last_failure = 'Error: refused'")
+  expect([await store.retryPending(), await store.retryPending()]).toEqual([1500, 0])
+})

@@ -96,3 +96,16 @@ test('a release that fails at its last name releases none, and later calls succe
   expect(await store.countPending()).toBe(0)
   expect(await store.release('1', manyDomains(5))).toHaveLength(5)
 })
+
+test('while a write is queued, reads do not wait for it, and later writes do', async () => {
+  const { store, other } = openHeld('reads.db')
+  const order: string[] = []
+  const write = (domain: string) => save(store, '1', [domain]).then(() => order.push(domain))
+  const first = write('a.com')
+  other.exec('COMMIT')
+  const second = write('b.com')
+  expect(await store.count()).toBe(0)
+  expect(order).toEqual([])
+  await Promise.all([first, second])
+  expect(order).toEqual(['a.com', 'b.com'])
+})

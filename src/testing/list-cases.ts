@@ -144,6 +144,11 @@ export const listCases: readonly CaseDefinition[] = [
         await listPages(store, { below: 'example.com', limit: 3 }, 'domain'),
         inThrees(below),
       )
+      checkEqual(
+        'the pages for team 1',
+        await listPages(store, { below: 'example.com', teamId: '1', limit: 3 }, 'domain'),
+        inThrees(below.filter(domain => !domain.startsWith('b'))),
+      )
       const own = below.filter(domain => domain.startsWith('b'))
       checkEqual('what is listed for team 2', toDomains(await list(store, { below: 'example.com', teamId: '2' })), own)
       checkEqual(

@@ -330,7 +330,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   {
     id: 'release-outlives-a-failed-push',
     name: 'MUST keep a release that is made while the push of its registration is failing',
-    needs: ['release'],
+    needs: ['release', 'listPending'],
     async test({ open }) {
       const monitor = createMonitor()
       monitor.losesAnswers = true
@@ -342,6 +342,11 @@ export const sweepCases: readonly CaseDefinition[] = [
         monitor.push(changes)
       }, soon)
       await checkRejects('synchronize', async () => synchronize(store, await save(store, '1', ['a.com'])))
+      checkEqual(
+        'the pending changes, with their refusals and failures',
+        (await methodOf(store, 'listPending')()).map(each => [each.kind, each.refusals, each.lastFailure]),
+        [['released', 0, null]],
+      )
       monitor.losesAnswers = false
       await sweepUntil(store, 'the release is pushed', () => toKinds(monitor.accepted).includes('released a.com'))
       monitor.takePushes()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createSqliteKeyStore, createSqliteStore } from '../../src/sqlite/index.ts'
+import { createSqliteKeyStore, createSqliteStore, type SqliteStore } from '../../src/sqlite/index.ts'
 import { manyDomains, save } from '../../src/testing/calls.ts'
 import { createFolder } from './create-folder.ts'
 import { engine, type TestDatabase } from './open-database.ts'
@@ -25,59 +25,64 @@ function openCounted(file: string) {
   return { store, counted, polls: () => count }
 }
 
-/** A store, and another connection that holds the write lock. */
-function openHeld(file: string) {
+/** Two stores on one handle, and another connection that holds the write lock. */
+function openHeld(file: string, ofSecond: { timeLimit?: number } = {}) {
   const opened = openCounted(file)
+  const second = createSqliteStore({ database: opened.counted, findTeam, ...ofSecond })
   const other = open(file)
   other.exec('BEGIN IMMEDIATE')
-  return { ...opened, other }
+  return { ...opened, second, other }
 }
 
 /** SQLite in WebAssembly has no write-ahead log, so a lock blocks readers too. */
 const hasReaders = engine !== 'node-sqlite3-wasm'
 const why = hasReaders ? '' : ' (skipped in WebAssembly, where a writer blocks readers)'
 
-describe.skipIf(!hasReaders)(`while another connection holds the write lock${why}`, () => {
-  test('only the first of 100 queued calls polls for the lock, and other work runs in between', async () => {
-    const { store, other, polls } = openHeld('held.db')
-    const order: string[] = []
-    const calls = manyDomains(100).map(async domain => {
-      await save(store, '1', [domain])
-      order.push(domain)
-    })
-    expect(polls()).toBe(1)
-    for (let _turns = 0; polls() < 5; _turns += 1) {
-      const before = polls()
-      await turnOfEventLoop()
-      expect(polls() - before).toBeLessThanOrEqual(1)
-    }
-    other.exec('COMMIT')
-    const goneOn = turnOfEventLoop().then(() => order.push('other work'))
-    await Promise.all([...calls, goneOn])
-    // In the order of the calls, with other work in between.
-    expect(order.filter(each => each !== 'other work')).toEqual(manyDomains(100))
-    expect(order.indexOf('other work')).toBeLessThan(99)
-    expect((await store.list()).map(({ domain }) => domain)).toEqual(manyDomains(100))
-  })
+describe('while another connection holds the write lock', () => {
+  test.skipIf(!hasReaders)(
+    `only the first of 100 queued calls polls, and other work runs in between${why}`,
+    async () => {
+      const { store, other, polls } = openHeld('held.db')
+      const order: string[] = []
+      const calls = manyDomains(100).map(async domain => {
+        await save(store, '1', [domain])
+        order.push(domain)
+      })
+      expect(polls()).toBe(1)
+      for (let _turns = 0; polls() < 5; _turns += 1) {
+        const before = polls()
+        await turnOfEventLoop()
+        expect(polls() - before).toBeLessThanOrEqual(1)
+      }
+      other.exec('COMMIT')
+      const goneOn = turnOfEventLoop().then(() => order.push('other work'))
+      await Promise.all([...calls, goneOn])
+      // In the order of the calls, with other work in between.
+      expect(order.filter(each => each !== 'other work')).toEqual(manyDomains(100))
+      expect(order.indexOf('other work')).toBeLessThan(99)
+      expect((await store.list()).map(({ domain }) => domain)).toEqual(manyDomains(100))
+    },
+  )
 
-  test('calls of all stores on one database handle share one queue, and reads do not wait', async () => {
-    const { store, other, counted, polls } = openHeld('line.db')
-    const keys = createSqliteKeyStore({ database: counted })
-    const second = createSqliteStore({ database: counted, findTeam })
-    const record = { hash: 'a'.repeat(64), type: 'team', ownerId: '1', scopes: ['domains:create'] } as const
-    const calls = [save(store, '1', ['a.com']), save(second, '1', ['b.com']), keys.addKey(record)]
-    expect(polls()).toBe(1)
-    expect(await keys.findKey(record.hash)).toBeNull()
-    expect(await second.count()).toBe(0)
-    other.exec('COMMIT')
-    await Promise.all(calls)
-    expect(await keys.findKey(record.hash)).toMatchObject({ ownerId: '1' })
-    expect((await store.list()).map(({ domain }) => domain)).toEqual(['a.com', 'b.com'])
-  })
+  test.skipIf(!hasReaders)(
+    `calls of all stores on one database handle share one queue, and reads do not wait${why}`,
+    async () => {
+      const { store, second, other, counted, polls } = openHeld('line.db')
+      const keys = createSqliteKeyStore({ database: counted })
+      const record = { hash: 'a'.repeat(64), type: 'team', ownerId: '1', scopes: ['domains:create'] } as const
+      const calls = [save(store, '1', ['a.com']), save(second, '1', ['b.com']), keys.addKey(record)]
+      expect(polls()).toBe(1)
+      expect(await keys.findKey(record.hash)).toBeNull()
+      expect(await second.count()).toBe(0)
+      other.exec('COMMIT')
+      await Promise.all(calls)
+      expect(await keys.findKey(record.hash)).toMatchObject({ ownerId: '1' })
+      expect((await store.list()).map(({ domain }) => domain)).toEqual(['a.com', 'b.com'])
+    },
+  )
 
   test('each queued call times out at its own time limit, and does not run afterwards', async () => {
-    const { store, other, counted } = openHeld('limits.db')
-    const hasty = createSqliteStore({ database: counted, findTeam, timeLimit: 20 })
+    const { store, second: hasty, other } = openHeld('limits.db', { timeLimit: 20 })
     const patient = save(store, '1', ['patient.com'])
     await expect(save(hasty, '1', ['hasty.com'])).rejects.toThrow('Other connections held the write lock')
     other.exec('COMMIT')
@@ -97,15 +102,17 @@ test('a release that fails at its last name releases none, and later calls succe
   expect(await store.release('1', manyDomains(5))).toHaveLength(5)
 })
 
-test('while a write is queued, reads do not wait for it, and later writes do', async () => {
-  const { store, other } = openHeld('reads.db')
+test('while a write is queued, reads do not wait for it, and later writes of any store on the handle do', async () => {
+  const { store, second, other } = openHeld('reads.db')
   const order: string[] = []
-  const write = (domain: string) => save(store, '1', [domain]).then(() => order.push(domain))
-  const first = write('a.com')
+  const write = (to: SqliteStore, domain: string) => save(to, '1', [domain]).then(() => order.push(domain))
+  const first = write(store, 'a.com')
   other.exec('COMMIT')
-  const second = write('b.com')
-  expect(await store.count()).toBe(0)
+  const later = write(second, 'b.com')
+  const question = { teamId: '1', domains: ['a.com'], bases: [] }
+  const reads = [store.count(), store.list(), store.find(question), store.listPending(), store.pendingStats()]
+  expect(await Promise.all(reads)).toMatchObject([0, [], { registrations: [] }, [], { count: 0 }])
   expect(order).toEqual([])
-  await Promise.all([first, second])
+  await Promise.all([first, later])
   expect(order).toEqual(['a.com', 'b.com'])
 })

@@ -3,10 +3,14 @@ import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import { submitForCodes } from '../../src/testing/calls.ts'
 import { openDatabase } from './server.ts'
 
-test.each(['LATIN1', 'WIN1252', 'KOI8R', 'EUC_JP', 'SQL_ASCII', 'UTF8'])(
-  'names and wildcards can be registered in a database with the encoding %s',
-  async encoding => {
-    const server = await openDatabase({}, { encoding })
+const ENCODINGS = ['LATIN1', 'WIN1252', 'KOI8R', 'EUC_JP', 'SQL_ASCII', 'UTF8']
+/** A locale that ignores dots, so it sorts names in another order than the store. */
+const IGNORES_DOTS = "LOCALE_PROVIDER icu ICU_LOCALE 'en-u-ka-shifted'"
+
+test.each([...ENCODINGS.map(encoding => ({ encoding })), { encoding: 'UTF8', locale: IGNORES_DOTS }])(
+  'names and wildcards can be registered and listed in a database with %o',
+  async database => {
+    const server = await openDatabase({}, database)
     const pool = server.createPool({ pipeline: true })
     await migrate({ database: pool })
     const store = createPostgresStore({
@@ -24,6 +28,8 @@ test.each(['LATIN1', 'WIN1252', 'KOI8R', 'EUC_JP', 'SQL_ASCII', 'UTF8'])(
     expect(await submitForCodes(store, '2', ['*.example.org', '*.example.net'])).toEqual(
       Array(2).fill('domain_already_licensed'),
     )
+    const below = await store.list({ below: 'example.org' })
+    expect(below.map(({ domain }) => domain)).toEqual(['*.b.example.org'])
     await server.stop()
   },
 )

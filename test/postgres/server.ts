@@ -41,13 +41,13 @@ export const READY = 'database system is ready to accept connections'
  */
 export async function openDatabase(
   settings: Readonly<Record<string, string>> = {},
-  { encoding = 'UTF8' }: { encoding?: string } = {},
+  { encoding = 'UTF8', locale = '' }: { encoding?: string; locale?: string } = {},
 ): Promise<TestServer> {
   if (isGiven) return connectToGiven()
   const { config, logFile } = await findSharedServer()
   const database = `test_${crypto.randomUUID().replaceAll('-', '')}`
   await query(config, [
-    `CREATE DATABASE ${database} ENCODING ${encoding} LOCALE 'C' TEMPLATE template0`,
+    `CREATE DATABASE ${database} ENCODING ${encoding} LOCALE 'C' ${locale} TEMPLATE template0`,
     ...Object.entries(settings).map(
       ([name, value]) => `ALTER DATABASE ${database} SET ${name} TO ${escapeLiteral(value)}`,
     ),

@@ -38,11 +38,11 @@ export type DomainsHandler<Context = unknown> = (
  * Workers and other servers with this API.
  *
  * Your server routes a path to this function, and with `operations` also the paths below. The path of the URL must end
- * in exactly the option `path`, or in it and the suffix of an operation that you offer, with or without one trailing
- * slash. Nothing is decoded. But a `Request` has already resolved dot segments: `/v1/domains/preview/..` and `…/%2e%2e`
- * become `/v1/domains`. So a gateway in front that permits only some paths must resolve them too. Any other path gets
- * 404 `not_found`, and any other method gets 405 `method_not_allowed`, before any other check. The body must not have
- * been read before.
+ * in the option `path`, or in `path` and the suffix of an operation that you offer. One slash after that is allowed.
+ * Nothing is decoded. But a `Request` has already resolved dot segments: `/v1/domains/preview/..` and `…/%2e%2e` become
+ * `/v1/domains`. So a gateway in front that permits only some paths must resolve them too. Any other path gets 404
+ * `not_found`, and any other method gets 405 `method_not_allowed`, before any other check. The body must not have been
+ * read before.
  *
  * A body with a `Content-Length` is read in one piece, because an HTTP server never delivers more than that. In a
  * `Request` that you create yourself, omit the header or set it correctly: a longer body is rejected only after it was
@@ -187,7 +187,7 @@ function createReading(request: Request) {
 }
 
 /**
- * Whether the body is known to have the length that was checked against the limit: the server reads as many bytes as
+ * Whether the length of the body is known, and was checked against the limit. The server reads as many bytes as
  * `Content-Length` says, unless `Transfer-Encoding` overrides it (RFC 9112, section 6.3). Such a body is read in one
  * piece, which is faster than reading the chunks of a web stream.
  */

@@ -43,8 +43,8 @@ const rules: Rules = {
  * same way as {@link registerAll}.
  *
  * @returns The registrations in the requested order; with `below`, sorted by name.
- * @throws {CallError} from the iterator, if a retry would not change the response, such as 403, or, as with {@link
- *   registerAll}, if calls keep failing.
+ * @throws {CallError} from the iterator, if a retry would not change the response, such as 403, or if calls keep
+ *   failing, as in {@link registerAll}.
  * @throws {TypeError} at once, if an option is missing, invalid or unknown.
  *
  * @example

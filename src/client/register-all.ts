@@ -74,9 +74,9 @@ export const registerFields = {
  * @returns When awaited, one result for each name, in the order of the names, and totals. With `for await`, one result
  *   after another, also in the order of the names, except that retried names come later. Only a few calls are then in
  *   memory, even with millions of names. The work begins when you use `await` or `for await`.
- * @throws {RegisterAllError} if a retry would not change the response, such as 401; if every call has failed for
- *   `patience`, or the next retry would come later than that; or if some names still get `internal_error` when all
- *   others have a result. The error has the results so far, the names without a result, and the place to resume from.
+ * @throws {RegisterAllError} in three cases: a retry would not change the response, such as 401; every call has failed
+ *   for `patience`, or the next retry would come later than that; some names still get `internal_error` when all others
+ *   have a result. The error has the results so far, the names without a result, and the place to resume from.
  * @throws {TypeError} if an option is missing, invalid or unknown, or if a name is not a string. The message says what
  *   to pass instead, and shows neither the key nor the URL.
  *

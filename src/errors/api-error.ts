@@ -39,9 +39,8 @@ const brand = Symbol.for('domain-registration.ApiError')
  * The failure of a whole call, ready to send. The caller may see its status, code, message and headers; its `cause`
  * is for the logs of your server only.
  *
- * @throws {TypeError} if the error cannot be sent: because your own code has no status, because the status is not from
- *   400 to 599, because HTTP does not allow a header, or because a header describes how the body is sent, which the
- *   server sets.
+ * @throws {TypeError} if the error cannot be sent. A code of your own needs a status, and every status must be from 400
+ *   to 599. HTTP must allow the headers. No header may describe how the body is sent, because the server sets that.
  *
  * @example
  * throw new ApiError('payment_required', 'The trial has ended; choose a plan.', { status: 402 })

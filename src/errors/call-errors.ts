@@ -147,5 +147,5 @@ export function teamNotLookedUp(cause: unknown): ApiError {
 
 const failedSteps = new WeakMap<ApiError, 'findTeam' | 'synchronize'>()
 
-/** Returns the step at which an operation failed, unless it is the operation's own call of the store. */
+/** Returns the step at which an operation failed; `undefined` if the operation's own call of the store failed. */
 export const failedStepOf = (error: ApiError) => failedSteps.get(error)

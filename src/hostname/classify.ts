@@ -58,10 +58,12 @@ const MAX_INPUT_LENGTH = 512
  * Checks whether an input is a public name, a wildcard over one, or a public IP address. Returns its canonical form if
  * it is, and otherwise the reason. The first rule that applies decides:
  *
- * 1. only white space: `empty_domain`; 2. an IP address in any spelling: `reserved_ip` unless the address is public,
- * and `invalid_domain` if it is public but not in canonical form; 3. not a hostname by RFC 1123, RFC 5891 and UTS #46:
- * `invalid_domain`; 4. not in the public DNS, by RFC 6761 and the Public Suffix List: `internal_domain`; 5. a public
- * suffix, of the list's ICANN or private section: `public_suffix_domain`.
+ * 1. Only white space: `empty_domain`.
+ * 2. An IP address in any spelling: `reserved_ip` unless the address is public; `invalid_domain` if it is public but not
+ *    in canonical form.
+ * 3. Not a hostname by RFC 1123, RFC 5891 and UTS #46: `invalid_domain`.
+ * 4. Not in the public DNS, by RFC 6761 and the Public Suffix List: `internal_domain`.
+ * 5. A public suffix, of the list's ICANN or private section: `public_suffix_domain`.
  *
  * White space around the input, one trailing dot and the case of letters do not matter. Nothing else is repaired.
  *
@@ -312,8 +314,8 @@ interface Undone {
 /**
  * Undoes all mistakes.
  *
- * The cost is bounded. Mapping by UTS #46 costs far more per character than everything else. The at most 512 characters
- * of the input are mapped once, and a second time if the name might be accepted in A-labels. User names before an "@"
+ * The cost is bounded. Mapping by UTS #46 costs far more per character than everything else. The input has at most 512
+ * characters. It is mapped once, and a second time if the name might be accepted in A-labels. User names before an "@"
  * are mapped once. The remainder after each mistake is mapped again, but at most {@link MAX_NAME_LENGTH} characters in
  * total, regardless of the number of mistakes. ASCII is not mapped and costs nothing.
  */

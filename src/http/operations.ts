@@ -105,8 +105,8 @@ export const operationNames = Object.keys(operations) as readonly OperationName[
 
 const formats = {
   /**
-   * RFC 4180. No value needs quotation marks, and no spreadsheet takes a value for a formula: names begin with a
-   * letter, a digit or `*`.
+   * RFC 4180. No value needs quotation marks, and no spreadsheet reads a value as a formula: names begin with a letter,
+   * a digit or `*`.
    */
   csv: {
     contentType: 'text/csv; charset=utf-8; header=present',

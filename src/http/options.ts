@@ -68,9 +68,9 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
   /** Limits how often each API key may call: consumes points for each authenticated call. Default: no limit. */
   rateLimiter?: RateLimiter | undefined
   /**
-   * What costs a point: each `call`, or each submitted `name`. If a call costs several points, the first is consumed
-   * before the body is read, and the others afterwards. If too few points remain, the first stays consumed. With
-   * `name`, give the limiter at least 100 points, because a call with 100 names needs that many. Default `call`.
+   * The unit that costs a point: each `call`, or each submitted `name`. If a call costs several points, the first is
+   * consumed before the body is read, and the others afterwards. If too few points remain, the first stays consumed.
+   * With `name`, give the limiter at least 100 points, because a call with 100 names needs that many. Default `call`.
    */
   rateLimitPer?: 'call' | 'name' | undefined
   /** The name of the limit in `RateLimit` and `RateLimit-Policy`: printable ASCII. Default `default`. */

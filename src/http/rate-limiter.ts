@@ -6,8 +6,8 @@ export interface RateLimiterResult {
 }
 
 /**
- * A limiter with the shape of the package `rate-limiter-flexible`: `RateLimiterMemory`, `RateLimiterPostgres` and its
- * other stores, with and without an `insuranceLimiter`, `BurstyRateLimiter`, and `RateLimiterUnion`.
+ * A limiter with the interface of the package `rate-limiter-flexible`: `RateLimiterMemory`, `RateLimiterPostgres` and
+ * the other stores, `BurstyRateLimiter` and `RateLimiterUnion`. They may have an `insuranceLimiter`.
  *
  * It limits callers by API key. A caller without a valid key gets 401 before the limiter is called: to limit such
  * callers too, add a limiter by IP address in front.

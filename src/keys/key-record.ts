@@ -2,7 +2,7 @@ import { isText, matches, optional, type Rule, type Rules, requireFields, requir
 import { looksLikeKey, ownerIdRule, ownerTypeRule } from './api-key.ts'
 import { SCOPES } from './key-context.ts'
 
-/** What a {@link KeyStore} knows about an API key: its hash, but never the key itself. */
+/** The data that a {@link KeyStore} has about an API key: its hash, but never the key itself. */
 export interface KeyRecord {
   /** SHA-256 of the key in lower-case hex, as {@link hashApiKey} returns it. */
   readonly hash: string
@@ -11,7 +11,7 @@ export interface KeyRecord {
   readonly ownerId: string
   /** Any of `domains:create` (to register and preview), `domains:delete` and `domains:read` (to list and export). */
   readonly scopes: readonly string[]
-  /** What the owner calls the key: at most 200 characters of valid Unicode, and never the key itself. */
+  /** The owner's name for the key: at most 200 characters of valid Unicode, and never the key itself. */
   readonly label?: string | null | undefined
   /** The hint from {@link generateApiKey}, by which its owner recognizes the key. */
   readonly hint?: string | null | undefined
@@ -31,7 +31,7 @@ export interface KeyRecord {
 export interface CallingKey {
   /** SHA-256 of the key in lower-case hex: the `hash` of its record. */
   readonly hash: string
-  /** What the owner calls the key. */
+  /** The owner's name for the key. */
   readonly label: string | null
   /** Its prefix and last four characters. */
   readonly hint: string | null

@@ -17,18 +17,18 @@ interface OperationObject<Success> {
   description: string
   tags: string[]
   security: Record<string, string[]>[]
-  /** No 429 without a rate limiter, and 405 only where the server routes other methods to the handler. */
+  /** 429 requires a rate limiter, and 405 a server that routes other methods to the handler. */
   responses: Record<200, Success> &
     Record<400 | 401 | 403 | 404 | 500, OpenApiResponse> &
     Partial<Record<405 | 408 | 413 | 415 | 429 | 503, OpenApiResponse>>
 }
 
-/** What `POST` on a path does. */
+/** The description of `POST` on a path. */
 export interface Operation extends OperationObject<OpenApiResponse> {
   requestBody: { description: string; required: true; content: { 'application/json': MediaType } }
 }
 
-/** What `GET` on a path does. */
+/** The description of `GET` on a path. */
 export interface ReadOperation<Success = OpenApiResponse> extends OperationObject<Success> {
   parameters: { name: string; in: 'query'; description: string; schema: JsonSchema }[]
 }
@@ -40,7 +40,7 @@ export interface OpenApiResponse<Content = { 'application/json': MediaType }> {
   content: Content
 }
 
-/** What is sent to a monitor, and what its responses mean. */
+/** The request to a monitor, and the meanings of its responses. */
 export interface Webhooks {
   'domains.changed': {
     post: Pick<Operation, 'operationId' | 'summary' | 'description' | 'tags' | 'security' | 'requestBody'> & {

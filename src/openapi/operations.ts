@@ -14,7 +14,7 @@ import type { JsonSchema } from './document.ts'
 import { type AnsweredOperation, describeResponses } from './responses.ts'
 import { refer } from './schemas.ts'
 
-/** What the document says about an operation besides its method, path and error responses. */
+/** The description of an operation, without its method, path and error responses. */
 interface Description extends Pick<AnsweredOperation, 'success'> {
   readonly operationId: string
   readonly summary: string

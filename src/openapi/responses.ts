@@ -3,7 +3,7 @@ import * as make from '../errors/call-errors.ts'
 import type { JsonSchema, OpenApiResponse, Operation } from './document.ts'
 import { refer, toMarkdownList } from './schemas.ts'
 
-/** What the responses of an operation say. */
+/** The facts about an operation that its responses depend on. */
 export interface AnsweredOperation {
   readonly scope: string
   /** The methods that are offered on its path. */

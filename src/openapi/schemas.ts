@@ -66,7 +66,7 @@ const invalid = {
   message: text('For people. Says what is wrong and, if only one hostname can be meant, what to send instead.'),
 }
 
-/** What varies with the reason. A field that is missing here does not compile. */
+/** The fields that depend on the reason. A field that is missing here does not compile. */
 const details: Readonly<Record<keyof HostnameDetails, object>> = {
   character: text('The invalid character.'),
   label: text('The invalid label.'),

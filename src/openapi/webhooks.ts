@@ -56,7 +56,7 @@ const unavailable = {
   },
 }
 
-/** What a monitor receives from `createWebhook`. A status on its own takes precedence over its range. */
+/** The requests that `createWebhook` sends to a monitor. A status on its own takes precedence over its range. */
 export const webhooks: Webhooks = {
   'domains.changed': {
     post: {

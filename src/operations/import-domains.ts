@@ -57,7 +57,7 @@ export interface ImportResult {
  *
  * | code | why |
  * | --- | --- |
- * | those of {@link classifyHostname} | not a hostname, or its `registrableDomain` is neither the name nor above it |
+ * | codes of {@link classifyHostname} | not a hostname, or its `registrableDomain` is neither the name nor above it |
  * | `invalid_id` | the ID is not a UUID of version 7, or is from the future |
  * | `invalid_date` | the time is before 1970, in the future, or not in the format of `toISOString` |
  * | `domain_has_another_id` | the team has registered it already, with another ID |

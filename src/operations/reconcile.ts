@@ -33,8 +33,8 @@ const MOST_CONFIRMED = 100
  * @param watched The monitor's list, in ascending order of `domainId`.
  * @returns Corrections. It must do no harm to add a name that is already watched, or to remove one that is no longer
  *   watched.
- * @throws {TypeError} if the store has no `list` or no `find`, or if `watched` or the store's own list is not in order:
- *   IDs must ascend in the order of registration, as those of all bundled stores do.
+ * @throws {TypeError} if the store lacks `list` or `find`, or if `watched` or the store's own list is not in order. IDs
+ *   must ascend in the order of registration; in all bundled stores, they do.
  * @throws The failure of the store or of `watched`.
  *
  * @example

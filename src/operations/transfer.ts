@@ -37,9 +37,9 @@ export interface Transferred {
  * @param store A bundled store, or one that has the method `transfer`. Without `domains`, it also needs `list`, and
  *   `count` if the team `to` has `maxDomains`.
  * @returns The transferred registrations, in any order.
- * @throws {ApiError} 404 `team_not_found` and 403 `team_suspended` for the team `to`; 403 `domain_limit_reached` if the
- *   transfer would exceed the `maxDomains` of that team: then nothing was transferred, unless that team registers names
- *   in the meantime; 500 `internal_error` if the team cannot be looked up, or the store cannot count.
+ * @throws {ApiError} 404 `team_not_found` or 403 `team_suspended` for the team `to`. 403 `domain_limit_reached` if the
+ *   transfer would exceed the `maxDomains` of that team; nothing was transferred then, unless that team registered
+ *   names in the meantime. 500 `internal_error` if the team cannot be looked up, or the store cannot count.
  * @throws {TypeError} if the store has no `transfer`, if an option is invalid or unknown, if there are more than 1,000
  *   `domains`, or if both teams are the same.
  * @throws The failure of the store.

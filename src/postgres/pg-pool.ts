@@ -105,8 +105,8 @@ function inOnePacket(client: PostgresClient, query: BoundStatement): PromiseLike
 }
 
 /**
- * Takes a client from the pool. Uses the callback, because the server may close a connection as soon as it is open, and
- * with a promise, the listener for that error would be added too late. A pool without callbacks returns a promise.
+ * Takes a client from the pool. Uses the callback, because the server may close a connection as soon as it is open.
+ * With a promise, the listener for that error would be added too late. A pool without callbacks returns a promise.
  */
 function connect(pool: PostgresPool) {
   return new Promise<{ client: PostgresClient; giveBack: (error?: Error) => void }>((resolve, reject) => {

@@ -182,8 +182,8 @@ async function release(
   const replaced = new Set((await change(statements.replace, ...ids)).rows.map(row => row.domainId))
   const released = (await deleting).rows.flatMap(row => held.get(row.domainId) ?? [])
   await requireReleased(transaction, held, released)
-  // Queried after the pending registrations are deleted. A first push that ends in between removes one of them, but
-  // only after it has recorded that there is a monitor.
+  // Queried after the pending registrations are deleted. If a first push removes one of them before that, it has
+  // already recorded that there is a monitor.
   const isMonitored = isPushed || (await ask(statements.findMonitor)).rows.length > 0
   const recorded = isMonitored ? released : released.filter(({ domainId }) => replaced.has(domainId))
   // A push of the pending registration may be under way.

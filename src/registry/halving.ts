@@ -47,8 +47,8 @@ const NO_PROGRESS: HalvingProgress = { hasSucceeded: false, failures: 0, failure
 const SHRINKS_FROM = 3
 
 /**
- * Processes parts one after another, and isolates failing items so that they do not affect others: a part that fails is
- * split in two, and both halves are retried after all other parts, until each failing item is alone.
+ * Processes parts one after another, and isolates failing items so that they do not affect others. A part that fails is
+ * split in two. Both halves are retried after all other parts, until each failing item is alone.
  *
  * If everything fails, attempts shrink quickly: after three failures in a row, each is at most half as large as the
  * previous one, until one succeeds. After an attempt that timed out, the next is at most a quarter as large: halving

@@ -23,7 +23,7 @@ export const wildcardOver = (base: string): string => `*.${base}`
 export const isAddress = (domain: string): boolean => /:|\.\d+$/.test(domain)
 
 /**
- * Returns the names above a name or a wildcard, nearest first, as far as the one with two labels: `b.example.com` and
+ * Returns the names above a name or a wildcard, nearest first, up to the one with two labels: `b.example.com` and
  * `example.com` for both `a.b.example.com` and `*.a.b.example.com`. The base of a wildcard is not above it. No name is
  * above an address.
  *

@@ -50,8 +50,8 @@ export interface Outbox {
    * MUST lease at most `limit` due changes and return them. A release that follows a registration MUST be left out
    * while that registration is pending. Changes that were never refused come first, then the others: otherwise changes
    * that are always refused would block newer ones. In both groups, the changes that have been due the longest come
-   * first. A change that is due more than an hour plus a lease from now MUST count as due: it was postponed by a clock
-   * that has since been corrected.
+   * first. A change that is due more than an hour plus a lease from now MUST count as due, because it was postponed
+   * while a clock was wrong.
    *
    * @param lease In milliseconds.
    */

@@ -54,7 +54,7 @@ export type ConflictCode = 'wildcard_conflict' | 'subdomain_conflict' | 'domain_
  * | anything else | a name that today's suffix list rejects | the code of that rejection |
  * | a wildcard of the same team that covers it | any | `wildcard_conflict` |
  * | names of the same team that it would cover | wildcard | `subdomain_conflict` |
- * | the same name, or an overlap either way, by another team | any | `domain_already_licensed` |
+ * | the same or an overlapping name, by another team | any | `domain_already_licensed` |
  * | none of these | any | `created` |
  *
  * A message names a conflicting registration only if it is the same team's.

@@ -35,7 +35,7 @@ const isBase = (value: unknown): boolean => isHostname(value) && !isWildcard(Str
 
 // Rules are not created by function calls: bundlers would keep such a call even if nothing uses the rule.
 const teamIdRule: Rule = {
-  // A lookup of the team that failed could pass `undefined`, and must not list the registrations of all teams.
+  // If a lookup of the team failed, the application may pass `undefined`. This must not list all teams' registrations.
   holds: (value, options) => isText(value) || !('teamId' in options),
   expected: 'the ID of a team, a string',
 }

@@ -208,7 +208,7 @@ export interface ListOptions {
 
 /**
  * The maximum number of registrations or changes that a store lists, releases or sweeps in one step, and the maximum
- * length of a page. More of them take several steps, so no step blocks the event loop or holds a lock for long.
+ * length of a page. Larger numbers take several steps, so no step blocks the event loop or holds a lock for long.
  */
 export const MOST_AT_ONCE = 1000
 
@@ -234,8 +234,8 @@ export interface DomainStore {
    * Performs the lookups of the request, passes the findings to `decide`, and saves the names that `decide` returns.
    *
    * - Looking up, deciding and saving MUST be one atomic step with respect to every other `register` that shares a
-   *   registrable domain: if two calls race, the second sees the registrations that the first saved. Calls that share
-   *   none SHOULD NOT wait for each other.
+   *   registrable domain. If two calls race, the second sees the registrations that the first saved. Calls that share
+   *   no registrable domain SHOULD NOT wait for each other.
    * - If the request is `counted`, counting MUST be part of that step. The step MUST then also be atomic with respect
    *   to every other counted step of the same team, even if they share no registrable domain. A store that cannot count
    *   leaves out `held`: calls of teams with `maxDomains` then fail with 500, and nothing is saved.

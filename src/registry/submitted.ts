@@ -14,7 +14,7 @@ export interface Submitted extends Name {
   readonly refusal?: InvalidHostname
 }
 
-/** For each code: whether a name that is invalid with it today may have been registered under an older suffix list. */
+/** For each code: whether a name that gets it today may have been registered under an older suffix list. */
 const mayBeHeld: Readonly<Record<HostnameRejection, boolean>> = {
   empty_domain: false,
   invalid_domain: false,

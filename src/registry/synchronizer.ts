@@ -173,7 +173,7 @@ async function pushInBatches(changes: readonly WaitingChange[], pushing: Pushing
   return toOutcome(ofFresh, ofBefore, endedBy)
 }
 
-/** A change that failed alone was not refused if the monitor was unavailable, or if the sweep was stopped. */
+/** A change that failed alone does not count as refused if the monitor was unavailable, or if the sweep was stopped. */
 function toOutcome(
   ofFresh: Unfinished<WaitingChange>,
   { hasSucceeded, cause, ...ofBefore }: Unfinished<WaitingChange>,

@@ -33,7 +33,7 @@ export interface StatementText<Row> {
 
 export const statement = <Row = never>(sql: string): StatementText<Row> => ({ sql })
 
-/** A statement that fails if a trigger of the application makes it skip its row, with RAISE(IGNORE). */
+/** A statement that fails if one of the application's triggers skips its row with RAISE(IGNORE). */
 const change = (sql: string): StatementText<object> => ({ sql: `${sql} RETURNING 1 AS one`, mustChange: true })
 
 const ofBoth = { domainId: 'domain_id', domain: 'domain', registrableDomain: 'registrable_domain', teamId: 'team_id' }

@@ -51,8 +51,8 @@ export function createDeadline(milliseconds: number, timeLimit = milliseconds): 
 }
 
 /**
- * Waits for a store. A store that works in the application's transaction enforces the time limit itself, and has
- * finished when it returns: the application may end its transaction as soon as the call returns.
+ * Waits for a store. A store that works in the application's transaction enforces the time limit itself. It has
+ * finished when it returns, because the application may end its transaction as soon as the call returns.
  */
 export const waitForStore = <T>(
   { isInTransaction }: { readonly isInTransaction?: boolean },

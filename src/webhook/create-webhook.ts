@@ -81,8 +81,8 @@ const rules: Rules = {
  * It reads at most 16 KiB of a response's body, counted after decompression.
  *
  * @returns A function whose promise resolves when the monitor has accepted all changes. It rejects with a {@link
- *   MonitorUnavailableError} if the monitor is unavailable (its `retryAfter` is from `Retry-After`), with an `Error` if
- *   the monitor refuses a change, and with the reason of the signal if that is aborted.
+ *   MonitorUnavailableError} if the monitor is unavailable; its `retryAfter` comes from `Retry-After`. It rejects with
+ *   an `Error` if the monitor refuses a change, and with the reason of the signal once it is aborted.
  * @throws {TypeError} if an option is missing, invalid or unknown. The message shows neither the secret nor the URL.
  *
  * @example

@@ -27,8 +27,8 @@ const toSession = (activity: string) => `json_build_object('pid', ${activity}.pi
   'application', ${activity}.application_name, 'state', ${activity}.state, 'query', left(${activity}.query, 200))`
 
 /**
- * A session that waits for a row waits for a transaction, so `pg_locks` does not say for which table. The query selects
- * waiting sessions that hold a lock, of any mode, on one of our tables.
+ * If a session waits for a row, `pg_locks` shows the transaction that it waits for, but not the table. The query
+ * selects waiting sessions that hold a lock, of any mode, on one of our tables.
  */
 const SELECT_WAITS = `
 SELECT ${toSession('waiting')} AS waiting, extract(epoch FROM clock_timestamp() - lock.waitstart)::float8 AS seconds,

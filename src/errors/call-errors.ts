@@ -114,7 +114,7 @@ export function domainLimitReached({ maxDomains, held, added }: LimitExcess): Ap
   const limit = `${maxDomains} ${maxDomains === 1 ? 'domain' : 'domains'}`
   return new ApiError(
     'domain_limit_reached',
-    `The team may have ${limit}, has ${held}, and this call would add ${added}.`,
+    `The team may have ${limit}. It has ${held}, and this call would add ${added}.`,
   )
 }
 

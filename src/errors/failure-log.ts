@@ -33,7 +33,7 @@ interface FailureLogging {
   readonly domain?: string
 }
 
-/** For how many milliseconds further failures of the same kind are only counted. */
+/** The number of milliseconds for which further failures of the same kind are only counted. */
 const QUIET = 60_000
 /** Beyond this number of kinds, all other failures count as one kind. */
 const MOST_KINDS = 25

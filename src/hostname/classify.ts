@@ -59,8 +59,8 @@ const MAX_INPUT_LENGTH = 512
  * it is, and otherwise the reason. The first rule that applies decides:
  *
  * 1. Only white space: `empty_domain`.
- * 2. An IP address in any spelling: `reserved_ip` unless the address is public; `invalid_domain` if it is public but not
- *    in canonical form.
+ * 2. An IP address in any spelling: `reserved_ip` unless the address is public; `invalid_domain` if it is public but
+ *    not in canonical form.
  * 3. Not a hostname by RFC 1123, RFC 5891 and UTS #46: `invalid_domain`.
  * 4. Not in the public DNS, by RFC 6761 and the Public Suffix List: `internal_domain`.
  * 5. A public suffix, of the list's ICANN or private section: `public_suffix_domain`.

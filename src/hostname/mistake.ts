@@ -5,7 +5,7 @@
  */
 export type HostnameReason = ListedReason | NotationReason | CharacterReason | LabelReason
 
-/** A list or a length decides: the input is a hostname, or could be one. */
+/** The input is a hostname or could be one, but a list or a maximum length excludes it. */
 type ListedReason =
   | 'not_a_string'
   | 'empty'

@@ -17,8 +17,8 @@ export interface HostnameSchema {
 
 /**
  * {@link classifyHostname} as a Standard Schema, for forms and routes that take one as a validator (TanStack Form,
- * tRPC, Hono and others). Its output is the canonical form, and its only issue has the message. It accepts any value as
- * input.
+ * tRPC, Hono and others). Its output is the canonical form. If the value is invalid, its only issue contains the
+ * message. It accepts any value as input.
  *
  * @example
  * hostnameSchema['~standard'].validate('WWW.Example.com.') // { value: 'www.example.com' }

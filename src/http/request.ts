@@ -35,7 +35,7 @@ export interface HandlerRequest {
    *
    * @param name In lower case.
    * @returns The value. Several lines are joined with commas (RFC 9110, section 5.3), as `Headers` does. If there are
-   *   several `Authorization` lines, it is never only one of them.
+   *   several `Authorization` lines, the value is never a single one of them.
    */
   header(name: string): string | null | undefined
   /**

@@ -10,7 +10,7 @@ interface MediaType {
   examples: Record<string, { summary?: string; value: unknown }>
 }
 
-/** An Operation Object of OpenAPI: what a method on a path does. */
+/** An Operation Object of OpenAPI: the description of a method on a path. */
 interface OperationObject<Success> {
   operationId: string
   summary: string

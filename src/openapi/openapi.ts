@@ -22,8 +22,8 @@ export interface OpenApiOptions<Path extends string = string, Name extends Opera
   /** The prefix of API keys, as passed to the handler. Default `svc`. */
   keyPrefix?: string | undefined
   /**
-   * Which security schemes a caller may use if the handler has an `authenticate`; `[]` for none. The document
-   * then does not mention API keys. Default: the API keys of organizations and of teams.
+   * The security schemes that callers may use if the handler has an `authenticate`; `[]` for none. The document then
+   * does not mention API keys. Default: the API keys of organizations and of teams.
    */
   security?: Record<string, string[]>[] | undefined
   /** The security schemes that `security` names. Default: the API keys, if `security` is not set. */

@@ -50,7 +50,7 @@ export interface Transferred {
  */
 export async function transfer(store: DomainStore, options: TransferOptions): Promise<readonly Transferred[]> {
   const team = { holds: isText, expected: 'the ID of a team, a string' }
-  // A lookup that failed could pass `undefined`, and must not transfer all registrations.
+  // If a lookup failed, the application may pass `undefined`. This must not transfer all registrations.
   const domainsRule: Rule = {
     holds: (value, options) => Array.isArray(value) || !('domains' in options),
     expected: 'an array of strings',

@@ -160,8 +160,9 @@ export interface StoreBackend {
    * See {@link DomainStore.transfer}. `keys` are the `domains` of the request. Without this method, the store cannot
    * transfer.
    *
-   * The two changes are recorded if a plain release of the same registration would be. The new registration is due at
-   * once. The release is due when a plain release would be, and follows the new registration; see {@link Outbox}.
+   * The two changes are recorded if a plain release of the same registration would be recorded. The new registration is
+   * due at once. The release is due when a plain release would be, and follows the new registration; see {@link
+   * Outbox}.
    */
   transfer?(
     request: TransferRequest,

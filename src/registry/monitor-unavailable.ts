@@ -1,7 +1,7 @@
 /**
- * Thrown by your push if the monitor is unavailable, as opposed to refusing a change. With `retryAfter`, the sweep ends
- * at once. Without it, the sweep ends once two pushes in a row throw this error, because a single change may make a
- * gateway respond that way. The remaining changes do not count as refused.
+ * Thrown by your push if the monitor is unavailable. If the monitor refuses a change, throw any other error. With
+ * `retryAfter`, the sweep ends at once. Without it, the sweep ends once two pushes in a row throw this error, because a
+ * single change may make a gateway respond that way. The remaining changes do not count as refused.
  *
  * @example
  * const { status } = await fetch(url, { method: 'POST' })

@@ -19,7 +19,7 @@ describe('a call', () => {
     const store = createLimitedStore(100)
     await register(store, manyDomains(60))
     const domains = manyDomains(50, 'new.')
-    const expected = refused('The team may have 100 domains, has 60, and this call would add 50.')
+    const expected = refused('The team may have 100 domains. It has 60, and this call would add 50.')
     expect(await rejection(register(store, domains))).toMatchObject(expected)
     expect(await rejection(previewDomains(team1, { domains }, store))).toMatchObject(expected)
     expect(await store.count()).toBe(60)
@@ -41,7 +41,7 @@ describe('a call', () => {
     await register(store, ['a.com', 'b.com', 'c.com'])
     store.addTeam(toTeam(1))
     expect(await register(store, ['a.com', 'b.com', 'localhost'])).toMatchObject({ existing: 2 })
-    const one = 'The team may have 1 domain, has 3, and this call would add 1.'
+    const one = 'The team may have 1 domain. It has 3, and this call would add 1.'
     expect(await rejection(register(store, ['a.com', 'd.com']))).toMatchObject(refused(one))
   })
 
@@ -130,7 +130,7 @@ describe('a call that must be retried in parts, because one name cannot be saved
 
   test('is rejected as a whole if it would exceed the limit, and nothing is saved', async () => {
     const { store, poisoned } = createPoisonedStore(29)
-    const expected = refused('The team may have 29 domains, has 0, and this call would add 30.')
+    const expected = refused('The team may have 29 domains. It has 0, and this call would add 30.')
     expect(await rejection(register(poisoned, [...manyDomains(29), 'poison.com']))).toMatchObject(expected)
     expect(await store.count()).toBe(0)
   })

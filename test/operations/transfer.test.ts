@@ -227,7 +227,7 @@ describe('a transfer', () => {
     expect(await rejection(transfer(store, { from: '1', to: '5', ...part }))).toMatchObject({
       status: 403,
       code: 'domain_limit_reached',
-      message: 'The team may have 5 domains, has 2, and this call would add 4.',
+      message: 'The team may have 5 domains. It has 2, and this call would add 4.',
     })
     expect(await store.count({ teamId: '5' })).toBe(2)
     expect(await transfer(store, { from: '1', to: '5', domains: manyDomains(3) })).toHaveLength(3)

@@ -110,7 +110,7 @@ function findWrongRow(rows: readonly Registration[], { saved, gone }: Facts): st
   return full && `team ${full.id} has more names than its limit`
 }
 
-/** Finds a change that the monitor neither has nor will ever get. */
+/** Finds a change that the monitor does not have and will never get. */
 function findUnheard(
   rows: readonly Registration[],
   pending: readonly PendingChange[],

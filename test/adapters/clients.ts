@@ -27,7 +27,7 @@ const PATIENCE = 20_000
 const body = '{"domains":["www.example.com","bücher.de"]}'
 const length = String(Buffer.byteLength(body))
 
-/** Tests of what other clients than `fetch` do, on a real server with real connections. */
+/** Tests a real server with clients other than `fetch`. */
 export function describeClients(startServer: Serve, { bodyIsReadBefore, leavesClosing }: Traits): void {
   async function serve(options?: Partial<HandlerSettings>) {
     const { origin, teamKey, onError } = await startServer(options)
@@ -40,7 +40,7 @@ export function describeClients(startServer: Serve, { bodyIsReadBefore, leavesCl
     return { origin, url: `${origin}/v1/domains`, headers }
   }
 
-  describe('clients:', () => {
+  describe('over real connections,', () => {
     test('a client can reuse a connection, and send a body in chunks or byte by byte', async () => {
       const { url, headers } = await serve()
       const agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -63,24 +63,21 @@ export function describeClients(startServer: Serve, { bodyIsReadBefore, leavesCl
       expect(reused.slice(0, 2)).toEqual([false, true])
     })
 
-    test.skipIf(bodyIsReadBefore).each<[status: number, whose: string, changes: Record<string, string>]>([
-      [408, 'of a valid call', {}],
-      [401, 'of a call with an unknown key', { Authorization: 'Bearer unknown' }],
-    ])(
-      '%i ends the connection if the body %s stops (skipped if the application reads it first)',
-      async (status, _, changes) => {
-        const { origin, headers } = await serve({ bodyTimeLimit: 50 })
-        const fields = { ...headers, ...changes, 'Content-Length': '100' }
-        const request = toWire(Object.entries(fields), '{"domains": ')
-        const [answer] = await exchange(origin, request, leavesClosing ? { hangUpAt: /}/ } : {})
-        expect(answer).toMatchObject({
-          status,
-          body: expect.stringContaining(status === 408 ? 'request_timeout' : 'unauthorized'),
-        })
-      },
-    )
+    test.skipIf(bodyIsReadBefore).each<[what: string, status: number, changes: Record<string, string>]>([
+      ['a valid call whose body stops in the middle', 408, {}],
+      ['a call with an unknown key whose body stops in the middle', 401, { Authorization: 'Bearer unknown' }],
+    ])('%s gets %i, and the connection ends (skipped if the application reads bodies)', async (_, status, changes) => {
+      const { origin, headers } = await serve({ bodyTimeLimit: 50 })
+      const fields = { ...headers, ...changes, 'Content-Length': '100' }
+      const request = toWire(Object.entries(fields), '{"domains": ')
+      const [answer] = await exchange(origin, request, leavesClosing ? { hangUpAt: /}/ } : {})
+      expect(answer).toMatchObject({
+        status,
+        body: expect.stringContaining(status === 408 ? 'request_timeout' : 'unauthorized'),
+      })
+    })
 
-    test('a call whose caller disconnects while the store works is completed', async () => {
+    test('a call is completed even if its caller disconnects meanwhile', async () => {
       const store = createStore()
       const { findTeam } = store
       let goOn = () => {}
@@ -102,7 +99,7 @@ export function describeClients(startServer: Serve, { bodyIsReadBefore, leavesCl
       await vi.waitFor(async () => expect(await store.count()).toBe(2), PATIENCE)
     })
 
-    test.skipIf(!hasCurl)(`curl gets a response when it asks with Expect whether to send the body${why}`, async () => {
+    test.skipIf(!hasCurl)(`curl gets a response if it sends "Expect: 100-continue" before the body${why}`, async () => {
       const { url, headers } = await serve()
       const fields = Object.entries({ ...headers, Expect: '100-continue' }).flatMap(field => ['-H', field.join(': ')])
       const { stdout } = await promisify(execFile)('curl', ['-sS', '-m', '20', ...fields, '-d', body, url])

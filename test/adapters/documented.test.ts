@@ -35,9 +35,17 @@ test.each([
     /the code unauthorized is not documented for 404/,
   ],
   ['a response without Cache-Control', answer(200, success, { 'Cache-Control': null }), /Cache-Control is missing/],
-  ['a challenge on a success', answer(200, success, challenge), /WWW-Authenticate is not documented for 200/],
+  [
+    'a WWW-Authenticate header on a success',
+    answer(200, success, challenge),
+    /WWW-Authenticate is not documented for 200/,
+  ],
   ['a Retry-After that is not an integer', answer(429, refusal, { ...limit, 'Retry-After': '1.5' }), /Retry-After is/],
-  ['a page of HTML', answer(401, '<p>', { ...challenge, 'Content-Type': 'text/html' }), /content type "text\/html"/],
+  [
+    'an HTML page instead of JSON',
+    answer(401, '<p>', { ...challenge, 'Content-Type': 'text/html' }),
+    /content type "text\/html"/,
+  ],
 ])('findUndocumented reports %s', async (_, response, fault) => {
   expect(await findUndocumented(response)).toEqual(expect.arrayContaining([expect.stringMatching(fault)]))
 })

@@ -135,7 +135,7 @@ for (const [name, framework] of versions) {
       }
     })
 
-    test('still gets requests whose target has no path, even if the router is mounted below a path', async () => {
+    test('still gets requests whose target is "*" or has no path, if the router is mounted below a path', async () => {
       const { router } = await createRouter()
       const app = framework()
       app.use('/api', router)
@@ -188,14 +188,14 @@ for (const [name, framework] of versions) {
       expect(handled).toHaveLength(2)
     })
 
-    test('can read the body first as a string or bytes, or have parsers that do not match it', async () => {
+    test('may read the body first as a string or bytes, or have parsers for other types of bodies', async () => {
       for (const parser of [framework.text({ type: '*/*' }), framework.raw({ type: '*/*' }), framework.raw()]) {
         const { headers, router } = await createRouter()
         expect((await call(framework().use(parser).use(router), '/v1/domains', { headers })).status).toBe(200)
       }
     })
 
-    test('gets the error in onError, and the caller a 500, if it has read the body and not kept it', async () => {
+    test('that reads the body without keeping it gets an error in onError, and the caller gets a 500', async () => {
       const onError = vi.fn()
       const { headers, router } = await createRouter({ onError })
       const app = framework()

@@ -20,7 +20,7 @@ async function documentOf(
 const { keys } = createKeys()
 
 describe('the document of @fastify/swagger', () => {
-  test('describes each offered operation, even at the root, as openapi() does, except for status 405', async () => {
+  test('describes each offered operation as openapi() does, except for status 405, even at the root path', async () => {
     const operations = ['create', 'preview', 'delete', 'list', 'export'] as const
     for (const [path, prefix, options] of [
       ['/v1/domains', '/api', { bodyLimit: 1000, keyPrefix: 'acme' }],
@@ -39,7 +39,7 @@ describe('the document of @fastify/swagger', () => {
     }
   })
 
-  test('keeps the application’s routes, schemas and security schemes, even if their names equal ours', async () => {
+  test('keeps the application’s routes, schemas and security schemes, even those that have our names', async () => {
     const own = {
       components: {
         schemas: { ErrorResponse: { type: 'string' } },
@@ -68,7 +68,7 @@ describe('the document of @fastify/swagger', () => {
   })
 })
 
-test('a Swagger 2 document does not contain our operations', async () => {
+test('a Swagger 2 document does not contain the package’s operations', async () => {
   const app = fastify()
   await app.register(swagger, {})
   app.register(domainsPlugin, { store: createStore(), keys })

@@ -120,7 +120,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       expect(handled).toHaveLength(2)
     })
 
-    test('can reject a body in a hook with a Fastify error, and the caller gets the documented one', async () => {
+    test('can reject a body in a hook with a Fastify error, and the caller gets a documented error', async () => {
       const { headers, options } = await createOptions()
       for (const [code, status, message] of [
         ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', 400, /differs from its "Content-Length"/],
@@ -138,7 +138,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       }
     })
 
-    test('gets its hooks called for our responses', async () => {
+    test('gets its hooks called for the package’s responses', async () => {
       const { headers, options } = await createOptions()
       const called: string[] = []
       const app = create()
@@ -212,7 +212,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       ])
     })
 
-    test('finds a failure on the console if it has no logger; a logger gets even a frozen error', async () => {
+    test('finds each failure in its logger, even a frozen error, or on the console if it has no logger', async () => {
       const { headers, options } = await createOptions()
       const log = vi.spyOn(console, 'error').mockImplementation(() => {})
       const frozen = Object.freeze(new Error('frozen'))
@@ -256,7 +256,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       await expect(app.ready()).rejects.toThrow('The option "bodylimit" does not exist; there are ')
     })
 
-    test('gets the error in onError, and the caller a 500, if it has read the body and not kept it', async () => {
+    test('that reads the body without keeping it gets an error in onError, and the caller gets a 500', async () => {
       const { headers, options } = await createOptions()
       const onError = vi.fn()
       const app = create()
@@ -304,7 +304,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       },
     )
 
-    test('can serve HTTP/2', async () => {
+    test('can register names over HTTP/2', async () => {
       const { headers, options } = await createOptions()
       const app = framework({ http2: true })
       app.register(domainsPlugin, options)

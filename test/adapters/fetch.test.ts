@@ -98,7 +98,7 @@ describe('fetch: a request', () => {
     expect((await handle(new Request(url, init))).status).toBe(500)
   })
 
-  test('over HTTP/1.1 gets Connection: close with a 413, and only then', async () => {
+  test('gets "Connection: close" with a 413 over HTTP/1.1, but not over HTTP/2', async () => {
     const { handle, createRequest } = await create()
     for (const [host, connection] of [
       ['api.test', 'close'],
@@ -124,26 +124,26 @@ describe('fetch: a request', () => {
     expect(onError).not.toHaveBeenCalled()
   })
 
-  test.each<[url: string, status: number, path?: string]>([
-    ['/v1/domains', 200],
-    ['/v1/domains/', 200],
-    ['/api/teams/7/v1/domains?x=/v1/domains/preview', 200],
-    ['/v1/x/../domains', 200],
-    ['/v1/domains/#/preview', 200],
-    ['/', 404],
-    ['/v1/domains/preview', 404],
-    ['/v1/domains//', 404],
-    ['/v1/domains/www.example.com', 404],
-    ['/v1/domains%2F', 404],
-    ['/xv1/domains', 404],
+  test.each<[url: string, status: number, path: string]>([
+    ['/v1/domains', 200, '/v1/domains'],
+    ['/v1/domains/', 200, '/v1/domains'],
+    ['/api/teams/7/v1/domains?x=/v1/domains/preview', 200, '/v1/domains'],
+    ['/v1/x/../domains', 200, '/v1/domains'],
+    ['/v1/domains/#/preview', 200, '/v1/domains'],
+    ['/', 404, '/v1/domains'],
+    ['/v1/domains/preview', 404, '/v1/domains'],
+    ['/v1/domains//', 404, '/v1/domains'],
+    ['/v1/domains/www.example.com', 404, '/v1/domains'],
+    ['/v1/domains%2F', 404, '/v1/domains'],
+    ['/xv1/domains', 404, '/v1/domains'],
     ['/v1/domains', 404, '/names'],
     ['/x/names/', 200, '/names/'],
     ['/names/preview', 404, '/names'],
     ['/', 200, '/'],
     ['/x', 404, '/'],
-  ])('to %s gets %i if only create is offered', async (url, status, path) => {
+  ])('to %s gets %i from a handler at %s that offers only create', async (url, status, path) => {
     const store = createStore()
-    const handle = domainsHandler({ store, path, authenticate: () => team1 })
+    const handle = domainsHandler({ store, ...(path !== '/v1/domains' && { path }), authenticate: () => team1 })
     const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: json }
     const response = await handle(new Request(new URL(url, 'https://host.test'), init))
     expect([response.status, await store.count()]).toEqual([status, status === 200 ? 1 : 0])
@@ -154,7 +154,7 @@ describe('fetch: a request', () => {
   test.each([
     ['gets 200', json, 200],
     ['above the limit gets 413', ' '.repeat(300_000) + json, 413],
-  ])('whose body is undefined, as in Firefox, %s', async (_, body, status) => {
+  ])('whose property "body" is undefined, as in Firefox, %s', async (_, body, status) => {
     const { handle, createRequest } = await create()
     const request = createRequest(body)
     Object.defineProperty(request, 'body', { value: undefined })
@@ -183,7 +183,7 @@ describe('fetch: a request', () => {
     expect(seen).toEqual({ chunks: 5, cancelled: true })
   })
 
-  test('with a body of known length is read as a whole, because Node would make a stream for chunks', async () => {
+  test('with a body of known length is read in one piece, so Node creates no stream for it', async () => {
     const { handle, createRequest } = await create()
     const request = createRequest(json)
     request.headers.set('Content-Length', String(json.length))
@@ -207,7 +207,7 @@ describe('fetch: a request', () => {
   })
 
   test.each([false, true])(
-    'whose body breaks off gets 400, and onError is not called (known length: %s)',
+    'whose body breaks off gets 400, and onError is not called (with a Content-Length: %s)',
     async known => {
       const { handle, createRequest, onError } = await create()
       const stream = new ReadableStream({

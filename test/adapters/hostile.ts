@@ -195,7 +195,7 @@ interface HostileOptions {
 }
 
 /**
- * Requests that an attacker may send over sockets, but no HTTP client would. Every adapter responds to each with a
+ * Requests that no HTTP client sends, but that an attacker may send over a socket. Every adapter gives each a
  * documented response that reveals nothing, and keeps working.
  */
 export function describeHostileHttp(
@@ -282,7 +282,7 @@ export function describeHostileHttp(
       }
     })
 
-    test('the rest of a body with a short Content-Length is a new request without a key', async () => {
+    test('bytes beyond the Content-Length are treated as a new request, which has no key', async () => {
       const { send } = await serve()
       const keptAlive = ['Connection', 'keep-alive'] as const
       const [cut, ...rest] = await send({ fields: [keptAlive, ['Content-Length', '20']] })
@@ -295,7 +295,7 @@ export function describeHostileHttp(
       expect(statuses).toEqual([200, 401])
     })
 
-    test('pipelined requests each get a response, in order', async () => {
+    test('pipelined requests all get a response, in order', async () => {
       const { origin, compose } = await serve()
       const keptAlive = withField('Connection', 'keep-alive')
       const requests = [
@@ -319,7 +319,7 @@ export function describeHostileHttp(
       [413, 'with a Content-Length', never],
       [413, 'in chunks', chunked(`40001\r\n${' '.repeat(0x40001)}\r\n`)],
     ])(
-      '%i is sent even if the rest of a body %s never arrives (skipped if the application reads it first)',
+      '%i is sent even if the rest of a body %s never arrives (skipped if the application reads bodies)',
       async (status, _, sent) => {
         const { send } = await serve()
         const [response] = await send(sent)

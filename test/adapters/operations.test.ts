@@ -85,7 +85,7 @@ for (const [name, start, notOffered] of servers) {
       expect(onError).not.toHaveBeenCalled()
     })
 
-    test('offers only create by default, and a preview that is not offered creates nothing', async () => {
+    test('offers only create by default, and a call of a preview that is not offered creates nothing', async () => {
       const store = createStore()
       const { get, post } = await serve({ store, operations: undefined })
       const answers = [
@@ -104,7 +104,7 @@ for (const [name, start, notOffered] of servers) {
       expect((await post(PATH, { domains })).status).toBe(200)
     })
 
-    test('leaves other methods, and paths further below, to the application', async () => {
+    test('leaves other methods, and paths below its own, to the application', async () => {
       const { get, post } = await serve()
       const statuses = async (...answers: Promise<Response>[]) => {
         for (const { status } of await Promise.all(answers)) expect(status).toBe(notOffered)

@@ -9,7 +9,7 @@ import { expectDocumented } from './documented.ts'
 import { exchange, toResponse, toWire } from './raw-http.ts'
 
 /**
- * Starts a real server on a free port, which mounts our operation as an application would, by default at the default
+ * Starts a real server on a free port. It mounts the operations as an application would, by default at the default
  * path.
  */
 export type StartServer = (options: HandlerOptions & { path?: string }) => Promise<RunningServer>
@@ -24,9 +24,9 @@ const domains = ['www.example.com', 'localhost']
 
 /** How a server differs from others. */
 export interface Traits {
-  /** The application's parser reads the whole body before we do. */
+  /** The application's parser reads the whole body before the package does. */
   readonly bodyIsReadBefore?: boolean
-  /** The server does not close the connection of a body that it stopped reading; the client may. */
+  /** The server leaves a connection open after it stopped reading the body, so the client may close it. */
   readonly leavesClosing?: boolean
 }
 
@@ -43,7 +43,7 @@ export function describeHttp(name: string, start: StartServer, traits: Traits = 
       onTestFinished(close)
       const ourPath = options.path ?? '/v1/domains'
 
-      /** Sends JSON, or a ready body. Our responses, not the application's, are checked against the document. */
+      /** Sends JSON, or a ready body. A response at our path is checked against the OpenAPI document. */
       async function post(body: unknown, { key = teamKey, headers = {}, path = '/v1/domains' }: PostOptions = {}) {
         const isBody = typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream
         const url = new URL(path, origin)
@@ -101,7 +101,7 @@ export function describeHttp(name: string, start: StartServer, traits: Traits = 
         expect((await fetch(origin + path, { method })).status, method).toBe(404)
     })
 
-    test('rejects each invalid call with the right status, code and challenge', async () => {
+    test('rejects each invalid call with the right status, error code and WWW-Authenticate header', async () => {
       const { post, organizationKey, issue } = await serve()
       const inTeam = (team_id: string) => post({ domains, team_id }, { key: organizationKey })
       const packed = brotliCompressSync(JSON.stringify({ domains }))
@@ -130,7 +130,7 @@ export function describeHttp(name: string, start: StartServer, traits: Traits = 
     })
 
     test.skipIf(traits.bodyIsReadBefore)(
-      'gets 413 for a body over the limit, whose rest is not read (skipped if the application reads it first)',
+      'returns 413 for a body over the limit, and does not read the rest (skipped if the application reads bodies)',
       async () => {
         const { origin, teamKey } = await serve()
         const fields = { Host: 'localhost', Authorization: `Bearer ${teamKey}`, 'Content-Type': 'application/json' }
@@ -148,14 +148,14 @@ export function describeHttp(name: string, start: StartServer, traits: Traits = 
       await expectError(await post({ domains }), 413, 'payload_too_large', /20 bytes/)
     })
 
-    test('reports the remaining rate limit, and says when to retry in a 429', async () => {
+    test('reports the remaining rate limit, and in a 429 the time of the next attempt', async () => {
       const { post } = await serve({ rateLimiter: new RateLimiterMemory({ points: 1, duration: 60 }) })
       expect((await post({ domains })).headers.get('RateLimit')).toMatch(/^"default";r=0;t=[0-9]+$/)
       const refused = await post({ domains })
       await expectError(refused, 429, 'too_many_requests', new RegExp(`${refused.headers.get('Retry-After')} s`))
     })
 
-    test('passes the cause of a failed push to onError, and returns a 503 that says to retry', async () => {
+    test('returns 503 with Retry-After if a push to the monitor fails, and calls onError with the cause', async () => {
       const cause = new Error('password=secret at /srv/app.js:1')
       const { post, onError } = await serve({ store: createStore({ synchronize: () => Promise.reject(cause) }) })
       const response = await post({ domains })

@@ -32,7 +32,7 @@ describe('a backup of SQLite', () => {
     expect(stderr).toContain('The file "other.txt" already exists')
   })
 
-  test('of a missing database, or of one without tables, does not create a file', async () => {
+  test('of a missing database, or of one without tables, fails and creates no file', async () => {
     writeFileSync(join(database.folder, 'empty.db'), '')
     for (const [source, message] of [
       ['none.db', 'The file "none.db" does not exist'],

@@ -20,15 +20,15 @@ describe('the program exits 2, says what to do, and changes nothing if the comma
     ['no command', ['--json'], /The first argument must be/],
     ['an unknown command', ['registr'], /commands: migrate, status, doctor, keys create/],
     ['an unknown option', ['list', '--tea', '1'], /'--tea'/],
-    ['an argument too many', ['count', '1'], /takes only options/],
-    ['an argument too few', ['find'], /expects HOSTNAME/],
+    ['one argument too many', ['count', '1'], /takes only options/],
+    ['one argument too few', ['find'], /expects HOSTNAME/],
     ['no owner', ['keys', 'create', '--database', address], /--team ID or --organization ID/],
     ['two owners', ['keys', 'list', '--team', '1', '--organization', '2', '--database', address], /--team ID or/],
     ['a backup without a file name', ['backup'], /expects FILE/],
     ['a backup of PostgreSQL', ['backup', 'x', '--database', address], /pg_dump/],
     ['an unknown format', ['export', '--format', 'xml'], /csv or ndjson/],
-    ['a format with --all', ['export', '--all', '--format', 'csv'], /--format/],
-    ['--retry with a filter', ['pending', '--retry', '--team', '1'], /cannot be combined with --team/],
+    ['both --format and --all', ['export', '--all', '--format', 'csv'], /--format/],
+    ['both --retry and --team', ['pending', '--retry', '--team', '1'], /cannot be combined with --team/],
     [
       '--teams for the key of an organization',
       ['keys', 'create', '--organization', '1', '--teams', '-'],
@@ -36,7 +36,7 @@ describe('the program exits 2, says what to do, and changes nothing if the comma
     ],
     ['an owner that is not a number', ['keys', 'create', '--team', 'a', '--database', address], /string of digits/],
     ['an invalid date', ['keys', 'create', '--team', '1', '--expires', 'soon'], /must be a date/],
-    ['a day that no calendar has', ['keys', 'create', '--team', '1', '--expires', '2030-02-31'], /must be a date/],
+    ['a date that does not exist', ['keys', 'create', '--team', '1', '--expires', '2030-02-31'], /must be a date/],
     ['a time without a zone', ['keys', 'expire', 'x', '--at', '2030-12-31T12:00'], /must be a date/],
     ['an option given twice', ['list', '--team', '1', '--team', '2'], /Pass --team only once/],
     ['a date in the past', ['keys', 'create', '--team', '1', '--expires', '2020-01-01'], /in the past/],
@@ -64,7 +64,7 @@ describe('the program exits 2, says what to do, and changes nothing if the comma
       ['doctor', '--database', address],
       /begins with "postgres/,
     ]),
-    ['a schema in SQLite', ['count', '--database', 'a.db', '--schema', 'x'], /SQLite has no schemas/],
+    ['a schema for SQLite', ['count', '--database', 'a.db', '--schema', 'x'], /SQLite has no schemas/],
   ])('%s', async (_, parameters, message) => {
     const { code, stdout, stderr } = await run(parameters)
     expect([code, stdout]).toEqual([2, ''])
@@ -72,7 +72,7 @@ describe('the program exits 2, says what to do, and changes nothing if the comma
     expect(stderr).not.toContain('secret-word')
   })
 
-  test('a key instead of its hash, which is not repeated', async () => {
+  test('a key instead of its hash, and does not repeat the key', async () => {
     const { code, stdout, stderr } = await run(['keys', 'revoke', 'svc_team_1_topsecret'])
     expect([code, stdout]).toEqual([2, ''])
     expect(stderr).toContain('This is a key')
@@ -82,7 +82,7 @@ describe('the program exits 2, says what to do, and changes nothing if the comma
   })
 })
 
-test('the program hides an unencoded password up to the last "@"', async () => {
+test('the program hides a password in an address even if it contains an unencoded "@"', async () => {
   for (const password of ['secret@word', 'secret:word', 'sec/ret@word'])
     for (const address of [`postgres://me:${password}@127.0.0.1:1/none`, `mysql://me:${password}@127.0.0.1/x`]) {
       const { code, stdout, stderr } = await run(['count', '--database', address, `--${address}`])
@@ -91,19 +91,19 @@ test('the program hides an unencoded password up to the last "@"', async () => {
     }
 })
 
-test('migrate --print needs no database, and prints the SQL for PostgreSQL, or for SQLite with a file', async () => {
+test('`migrate --print` prints SQL for PostgreSQL, or for SQLite if a file is given, without a database', async () => {
   const { code, stdout } = await run(['migrate', '--print', '--schema', 'mine'])
   expect([code, stdout]).toEqual([0, expect.stringContaining('CREATE SCHEMA IF NOT EXISTS "mine"')])
   expect((await run(['migrate', '--print', '--database', 'none.db'])).stdout).toContain('domain_registration_names')
 })
 
-test('the program shows all commands without a command and exits 2, or with --help and exits 0', async () => {
+test('the program shows all commands, and exits 0 with --help and 2 without a command', async () => {
   const [bare, help] = [await run([]), await run(['--help'])]
   expect([bare.code, help.code]).toEqual([2, 0])
   expect(bare.stdout).toBe(help.stdout)
 })
 
-describe('if a driver is missing, the error has the command that installs it:', () => {
+describe('if a driver is missing, the error shows the command that installs it:', () => {
   test.each([
     ['pg', 'postgres://me:secret-word@127.0.0.1:1/none', 'npm install pg'],
     ...(process.getBuiltinModule('node:sqlite') ? [] : [['better-sqlite3', 'a.db', 'npm install better-sqlite3']]),
@@ -119,7 +119,7 @@ describe('if a driver is missing, the error has the command that installs it:', 
   })
 })
 
-test('a command with a mistyped path of a SQLite file does not create a file', async () => {
+test('a command does not create a file if the path of the SQLite file is mistyped', async () => {
   const { folder, remove } = createSqliteProject()
   const { code, stderr } = await run(['count', '--database', 'typo.db'], { cwd: folder })
   expect([code, stderr, existsSync(join(folder, 'typo.db'))]).toEqual([
@@ -130,7 +130,7 @@ test('a command with a mistyped path of a SQLite file does not create a file', a
   remove()
 })
 
-test('migrate --print prints the SQL for either database even if no driver is installed', async () => {
+test('`migrate --print` prints the SQL for either database even if no driver is installed', async () => {
   const { folder, remove } = createProject()
   const postgres = ['--database', 'postgres://127.0.0.1/x', '--schema', 'mine']
   expect((await run(['migrate', '--print', ...postgres], { cwd: folder })).stdout).toContain(
@@ -146,7 +146,7 @@ test('--version prints the version of the package', async () => {
   expect(await run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
 })
 
-test('classify reads the standard input, and exits 1 for a hostname that cannot be registered', async () => {
+test('`classify` reads hostnames from standard input, and exits 1 if one cannot be registered', async () => {
   const good = await run(['classify'], { input: 'a.example.com\r\n\n*.example.org\n' })
   expect(good).toMatchObject({ code: 0, stdout: expect.stringMatching(/^name +a\.example\.com\nwildcard +\*/) })
   const bad = await run(['classify', '--json', 'dev'])
@@ -165,7 +165,7 @@ describe('on PostgreSQL', () => {
   })
   afterAll(() => database.close())
 
-  test('keys revoke reads a key from standard input, revokes it, and does not repeat it', async () => {
+  test('`keys revoke` reads a key from standard input, revokes it, and does not repeat it', async () => {
     const made = await database.run(['keys', 'create', '--organization', '10', '--json', '--scopes', 'domains:read'])
     const { key, hash } = JSON.parse(made.stdout) as { key: string; hash: string }
     expect(hash).toBe(await hashApiKey(key))
@@ -178,7 +178,7 @@ describe('on PostgreSQL', () => {
     expect(listed.stdout + revoked.stdout + revoked.stderr).not.toContain(key.slice(-20))
   })
 
-  test('a rotated key keeps its owner, scopes, label and prefix, and the old key an earlier expiry date', async () => {
+  test('`keys rotate` copies owner, scopes, label and prefix, and keeps an early expiry of the old key', async () => {
     const create = ['keys', 'create', '--team', '8', '--prefix', 'acme', '--label', 'Import', '--json']
     const end = new Date(Date.now() + 86_400_000).toISOString()
     const made = await database.run([...create, '--scopes', 'domains:read,domains:create', '--expires', end])
@@ -194,7 +194,7 @@ describe('on PostgreSQL', () => {
     ])
   })
 
-  test('keys rotate rejects a revoked or unknown key', async () => {
+  test('`keys rotate` rejects a revoked or unknown key', async () => {
     const { hash } = JSON.parse((await database.run(['keys', 'create', '--team', '9', '--json'])).stdout)
     await database.run(['keys', 'revoke', hash])
     const rotated = await database.run(['keys', 'rotate', hash])
@@ -203,7 +203,7 @@ describe('on PostgreSQL', () => {
     expect(JSON.parse((await database.run(['keys', 'list', '--team', '9', '--json'])).stdout)).toHaveLength(1)
   })
 
-  test('keys who reads a key from standard input, and shows its owner', async () => {
+  test('`keys who` reads a key from standard input, and shows its owner', async () => {
     const { key, hash } = JSON.parse(
       (await database.run(['keys', 'create', '--organization', '11', '--json', '--label', 'found'])).stdout,
     )
@@ -213,7 +213,7 @@ describe('on PostgreSQL', () => {
     expect(other).toMatchObject({ code: 1, stdout: 'There is no key with this hash.\n' })
   })
 
-  test('keys list without an owner lists all keys, organizations first; --teams marks unknown teams', async () => {
+  test('`keys list` lists all keys, organizations first, and marks teams that are not in --teams', async () => {
     for (const owner of ['--team 100', '--team 20', '--organization 12'])
       await database.run(['keys', 'create', ...owner.split(' ')])
     const listed = await database.run(['keys', 'list', '--teams', '-', '--json'], { input: '20\n8\n' })
@@ -226,7 +226,7 @@ describe('on PostgreSQL', () => {
     expect(stdout).toMatch(/ team 20 {2}/)
   })
 
-  test('keys create rejects a team that is not in --teams', async () => {
+  test('`keys create` rejects a team that --teams does not contain', async () => {
     const create = ['keys', 'create', '--team', '77', '--teams', '-']
     const refused = await database.run(create, { input: '1\n2\n' })
     expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('does not contain team 77') })
@@ -235,7 +235,7 @@ describe('on PostgreSQL', () => {
     expect(await database.run(create, { input: '1\n77\n' })).toMatchObject({ code: 0 })
   })
 
-  test('keys list escapes terminal control characters in a label, as a table and as JSON', async () => {
+  test('`keys list` escapes terminal control characters in a label, as a table and as JSON', async () => {
     const label = '\u009b31mred\u{e0001}\u2028\u001b[0m'
     await database.run(['keys', 'create', '--team', '7', '--label', label])
     const list = ['keys', 'list', '--team', '7']
@@ -245,7 +245,7 @@ describe('on PostgreSQL', () => {
     expect(JSON.parse(stdout)).toContainEqual(expect.objectContaining({ label }))
   })
 
-  test('release records a pending change, or says that it released nothing', async () => {
+  test('`release` records a pending change, or says that it released nothing', async () => {
     await database.withStore(async store => void (await save(store, '1', ['a.example.com'])))
     const release = ['release', '--team', '1', 'a.example.com']
     expect(await database.run(release)).toMatchObject({ code: 0 })
@@ -254,7 +254,7 @@ describe('on PostgreSQL', () => {
     expect(await database.run(release)).toMatchObject({ code: 1 })
   })
 
-  test('pending --retry makes all failed changes due, or those with the given IDs', async () => {
+  test('`pending --retry` makes all failed changes due, or only those with the given IDs', async () => {
     const domains = ['r1.example.net', 'r2.example.net', 'r3.example.net']
     await database.withStore(async store => {
       const saved = await save(store, '6', domains)
@@ -270,7 +270,7 @@ describe('on PostgreSQL', () => {
     expect((await database.run(['pending', failed[1].domainId])).code).toBe(2)
   })
 
-  test('list says where the next page begins', async () => {
+  test('`list` returns the ID after which the next page begins', async () => {
     const registered = ['b.example.net', 'c.example.net', 'd.example.net']
     await database.withStore(async store => void (await save(store, '5', registered)))
     const list = ['list', '--team', '5', '--limit', '2', '--json']
@@ -284,7 +284,7 @@ describe('on PostgreSQL', () => {
     })
   })
 
-  test('find finds a registration by ID, and explains an unknown ID and an invalid hostname', async () => {
+  test('`find` shows the registration with an ID, and explains an unknown ID and an invalid hostname', async () => {
     const saved: Registration[] = []
     await database.withStore(async store => void saved.push(...(await save(store, '51', ['xn--bcher-kva.de']))))
     const [domainId = ''] = saved.map(registration => registration.domainId)
@@ -305,7 +305,7 @@ describe('on PostgreSQL', () => {
     ])
   })
 
-  test('pending shows refusals, last failures and next attempts, of one team or of refused changes too', async () => {
+  test('`pending` shows refusals, last failures and next attempts, also with --team and --refused', async () => {
     await database.withStore(async store => {
       await save(store, '31', ['new.example.org'])
       const saved = await save(store, '32', ['one.example.org', 'two.example.org'])
@@ -327,7 +327,7 @@ describe('on PostgreSQL', () => {
     expect([rest.domains, rest.next]).toEqual([['two.example.org'], null])
   })
 
-  test('pending counts the failures of more than ten changes by their message', async () => {
+  test('`pending` counts failures by their message if there are more than ten changes', async () => {
     await database.withStore(async store => {
       const saved = await save(
         store,
@@ -342,7 +342,7 @@ describe('on PostgreSQL', () => {
     expect(few.stdout).not.toContain('CHANGES ')
   })
 
-  test('export --format csv prints a header line and a line for each registration', async () => {
+  test('`export --format csv` prints a header line and a line for each registration', async () => {
     await database.withStore(async store => void (await save(store, '41', ['*.csv.example.org', 'csv.example.net'])))
     const { stdout } = await database.run(['export', '--team', '41', '--format', 'csv'])
     const lines = (await database.run(['export', '--team', '41'])).stdout.trimEnd().split('\n')
@@ -351,7 +351,7 @@ describe('on PostgreSQL', () => {
     expect(stdout).toBe(['domain,domainId,teamId,createdAt,synchronized', ...rows, ''].join('\r\n'))
   })
 
-  test('export --format csv quotes a team ID with a comma, a quote or a line break', async () => {
+  test('`export --format csv` quotes a team ID with a comma, a quote or a line break', async () => {
     const teamId = 'a,"b"\r\nc'
     await database.withStore(async store => void (await save(store, teamId, ['quoted.example.org'])))
     const { stdout } = await database.run(['export', '--team', teamId, '--format', 'csv'])
@@ -405,7 +405,7 @@ test.each([
 /** AuthenticationOk and ReadyForQuery (PostgreSQL's manual, section "Message Formats"). */
 const AUTHENTICATED = Buffer.from('5200000008000000005a0000000549', 'hex')
 
-test('status --watch runs until it is stopped, and each screen shows the current state', async () => {
+test('`status --watch` runs until it is stopped, and each screen shows the current state', async () => {
   const database = await createPostgres()
   await database.run(['migrate'])
   const parameters = ['--no-warnings', join(process.cwd(), 'dist', 'cli.js'), 'status', '--watch', '--json']

@@ -77,18 +77,21 @@ describe.each(databases)('on %s', (name, create) => {
     ({ command }) =>
       !/^(?:status|doctor|backup)/.test(command) || command.includes('registrations.db') === name.includes('SQLite'),
   )
-  test.each(ofThis)('the output of $command matches the guide', async ({ command, output }) => {
-    if (command.startsWith('list')) await register(database)
-    const [first = '', second] = command.split(' | ')
-    if (second !== undefined) {
-      const { stdout: input } = await database.run(split(first))
-      const { stdout } = await database.run(split(second), { input })
-      expect(stdout).toBe(output)
-      return
-    }
-    const parameters = split(command).map(word => word.replace(HASH, hash))
-    const { stdout, stderr } = await database.run(parameters)
-    hash = /Its hash is (\w+)/.exec(stdout)?.[1] ?? hash
-    expect(normalize(stdout + stderr)).toBe(normalize(output))
-  })
+  test.each(ofThis.map(each => [each.command, each.output] as const))(
+    'the output of `%s` matches the guide',
+    async (command, output) => {
+      if (command.startsWith('list')) await register(database)
+      const [first = '', second] = command.split(' | ')
+      if (second !== undefined) {
+        const { stdout: input } = await database.run(split(first))
+        const { stdout } = await database.run(split(second), { input })
+        expect(stdout).toBe(output)
+        return
+      }
+      const parameters = split(command).map(word => word.replace(HASH, hash))
+      const { stdout, stderr } = await database.run(parameters)
+      hash = /Its hash is (\w+)/.exec(stdout)?.[1] ?? hash
+      expect(normalize(stdout + stderr)).toBe(normalize(output))
+    },
+  )
 })

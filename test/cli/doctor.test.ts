@@ -215,7 +215,7 @@ describe.each(databases)('on %s', (name, create) => {
   )
 })
 
-test("doctor notes the monitor's error for a change that has just failed, and does not call it a fault", async () => {
+test("doctor notes the monitor's error if a change has just failed, and does not report it as a fault", async () => {
   const { code, stdout } = await (await open(createPostgres)).run(['doctor'])
   expect([code, stdout]).toEqual([
     0,
@@ -224,7 +224,7 @@ test("doctor notes the monitor's error for a change that has just failed, and do
   expect(stdout).toContain('\n\nNothing is wrong, but see ')
 })
 
-test('the SQL that doctor prints repairs tables that lost a primary key in a restore', async () => {
+test('doctor prints SQL that repairs tables that lost a primary key in a restore', async () => {
   const database = await open(createPostgres)
   await database.execute('ALTER TABLE domain_registration.locks DROP CONSTRAINT locks_pkey')
   const { code, stdout } = await database.run(['doctor'])
@@ -268,7 +268,7 @@ describe('a role of PostgreSQL', () => {
     return { database, role, env: { DATABASE_URL } }
   }
 
-  test('without privileges gets a list of those that it needs from doctor, and these suffice', async () => {
+  test('without privileges gets a list of the privileges that it needs from doctor, and these suffice', async () => {
     const { database, role, env } = await createRole()
     const { code, faults } = await examine(database, { env })
     expect([code, faults.map(({ check }) => check)]).toEqual([1, ['rights']])
@@ -298,7 +298,7 @@ describe('a role of PostgreSQL', () => {
     expect(data.totals).toMatchObject({ created: 1 })
   })
 
-  test('from which row-level security hides rows gets a finding that says so', async () => {
+  test('from which row-level security hides rows gets a finding of doctor that says so', async () => {
     const { database, role, env } = await createRole()
     await database.execute(`GRANT USAGE ON SCHEMA domain_registration TO ${role};
       GRANT ALL ON ALL TABLES IN SCHEMA domain_registration TO ${role};

@@ -89,7 +89,7 @@ const databaseFaults: Readonly<Record<string, Fault>> = {
 }
 
 test.each(Object.entries(databaseFaults))(
-  'when %s, callers, the log, metrics and doctor match the runbook',
+  'when %s, responses, the log, metrics and doctor show what the runbook says',
   async (name, make) => {
     const { config, timeLimit } = await make(await openWithTables())
     const pool = new Pool(config)
@@ -138,11 +138,11 @@ test.each(Object.entries(messages))('the log says "%s", which docs/messages.md e
   expect(readFileSync('docs/messages.md', 'utf8')).toContain(`\n| \`${message}\` |`)
 })
 
-test('the runbook has fourteen faults', () => {
+test('the runbook explains fourteen faults', () => {
   expect(runbook.size).toBe(14)
 })
 
-test('when a table or a row is locked, callers, the log, metrics and doctor match the runbook', async () => {
+test('when a table or a row is locked, responses, the log, metrics and doctor show what the runbook says', async () => {
   const server = await openWithTables()
   const holder = await server.createPool({ application_name: 'report of Ann' }).connect()
   onTestFinished(() => holder.release(true))
@@ -159,7 +159,7 @@ test('when a table or a row is locked, callers, the log, metrics and doctor matc
   })
 })
 
-test('doctor prints the ID of a prepared transaction that nobody ends, and the SQL that ends it', async () => {
+test('doctor reports a prepared transaction that is left open, with its ID and the SQL that ends it', async () => {
   const server = await openWithTables(startServer(['-c', 'max_prepared_transactions=1']))
   const pool = server.createPool()
   const holder = await pool.connect()
@@ -179,7 +179,7 @@ test('doctor prints the ID of a prepared transaction that nobody ends, and the S
   expect((await examine(server.config, 'tables')).findings).toMatchObject([{ state: 'ok' }])
 })
 
-test('of sessions that wait for each other, doctor names only the one that does not wait', async () => {
+test('doctor names only the session at the head of a chain of waiting sessions', async () => {
   const server = await openWithTables()
   const pool = server.createPool()
   const [holder, first, second] = await Promise.all([1, 2, 3].map(() => server.createPool().connect()))
@@ -198,7 +198,7 @@ test('of sessions that wait for each other, doctor names only the one that does 
   await Promise.all(waits)
 })
 
-/** What doctor will say of the locks in a minute. */
+/** What doctor finds about locks if its clock is a minute ahead. */
 async function findLocks(pool: Pool): Promise<readonly Finding[]> {
   const findings: Finding[] = []
   for await (const finding of examineLocks(askLater(pool, '1 minute'), 'domain_registration')) findings.push(finding)
@@ -313,11 +313,11 @@ test('doctor notes the duration of a call on a database that is 40 ms away', asy
   ])
 })
 
-test('a round trip is wrong if five of them exceed the default time limit', () => {
+test('doctor reports slow round trips as wrong if five of them exceed the default time limit', () => {
   expect([10, 21, 2000, 2001].map(elapsed => examineTrip(elapsed).state)).toEqual(['ok', 'note', 'note', 'wrong'])
 })
 
-test('when no connections are left, callers, the log, metrics and doctor match the runbook', async () => {
+test('when no connections are left, responses, the log, metrics and doctor show what the runbook says', async () => {
   const server = await openWithTables(
     startServer(['-c', 'max_connections=4', '-c', 'superuser_reserved_connections=0']),
   )
@@ -351,7 +351,7 @@ function mountSmall(bytes: number): string | undefined {
   return folder
 }
 
-test('when the disk is full, callers, the log, metrics and doctor match the runbook', async ({ skip }) => {
+test('when the disk is full, responses, the log, metrics and doctor show what the runbook says', async ({ skip }) => {
   const folder = mountSmall(64_000_000)
   if (folder === undefined) return skip('this user may not mount a file system')
   const server = await openWithTables(startServer())
@@ -381,7 +381,7 @@ test('when the disk is full, callers, the log, metrics and doctor match the runb
   expect((await examine(config, 'writing')).findings).toMatchObject([{ state: 'ok' }])
 })
 
-test('when the disk of a SQLite file is full, doctor says so, until there is space', async ({ skip }) => {
+test('while the disk of a SQLite file is full, doctor says so', async ({ skip }) => {
   const folder = mountSmall(2_000_000)
   if (folder === undefined) return skip('this user may not mount a file system')
   const project = createSqliteProject()
@@ -404,7 +404,7 @@ test('when the disk of a SQLite file is full, doctor says so, until there is spa
 })
 
 test.runIf(isLong)(
-  'doctor says who waits for whom on a locked table, and prints the SQL that ends it (in the long run)',
+  'doctor says which session waits for which on a locked table, and prints the SQL that ends it (in the long run)',
   async () => {
     const server = await openWithTables()
     const pool = server.createPool()
@@ -435,7 +435,7 @@ test.runIf(isLong)(
   },
 )
 
-test('when a failover left a standby, callers, the log, metrics and doctor match the runbook', async () => {
+test('when a failover left a standby, responses, the log, metrics and doctor show what the runbook says', async () => {
   const server = await createMortalServer()
   onTestFinished(() => server.remove())
   await server.start()
@@ -476,7 +476,7 @@ test('when a failover left a standby, callers, the log, metrics and doctor match
   expect(finding).toBe('the server is a standby, and read-only')
 })
 
-test('when a clock is ahead, a key that expires within that time gets the 401 of the runbook', async () => {
+test('when a clock is ahead, a key that expires soon already gets the 401 in the runbook', async () => {
   expect(runbook.get('a clock is wrong')?.callersGet).toContain('401 for keys that expire')
   const server = await openWithTables()
   const database = server.createPool()
@@ -539,7 +539,7 @@ const monitors: Readonly<Record<string, Monitor>> = {
 }
 
 test.each(Object.entries(monitors))(
-  'when %s, callers, the log, metrics and doctor match the runbook',
+  'when %s, responses, the log, metrics and doctor show what the runbook says',
   async (name, { answer, isGone }) => {
     const server = await openWithTables()
     const pool = server.createPool()

@@ -31,7 +31,7 @@ describe.each(killable)('on %s', (_, create) => {
   })
   afterAll(() => database.close())
 
-  test('an import is complete if it is repeated after it was killed', async () => {
+  test('an import that was killed is complete after it is repeated', async () => {
     const [flags, program] = [['--no-warnings'], join(process.cwd(), 'dist', 'cli.js')]
     const parameters = [...flags, program, 'import', '--database', database.address]
     const child = spawn(process.execPath, parameters, { cwd: database.folder, stdio: ['pipe', 'ignore', 'inherit'] })
@@ -93,7 +93,7 @@ describe.each([
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('Line 2 is not JSON') })
   })
 
-  test('export --all fails while a release is pending', async () => {
+  test('`export --all` fails while a release is pending', async () => {
     await next.run(['release', '--team', '1', 'n0.com'])
     const { code, stdout, stderr } = await next.run(['export', '--all'])
     expect([code, stdout]).toEqual([1, ''])
@@ -101,7 +101,7 @@ describe.each([
   })
 })
 
-test('export --all rejects --team', async () => {
+test('`export --all` rejects --team', async () => {
   const database = await createSqlite()
   expect(await database.run(['export', '--all', '--team', '1'])).toMatchObject({ code: 2 })
   await database.close()

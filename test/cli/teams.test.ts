@@ -21,7 +21,7 @@ describe.each(databases)('on %s', (_, create) => {
 
   const countOf = async (team: string) => Number((await database.run(['count', '--team', team])).stdout)
 
-  test('release --all releases registrations only if the right number is typed', async () => {
+  test('`release --all` releases registrations only if their number is typed to confirm', async () => {
     const release = ['release', '--team', '1', '--all']
     expect(await database.run([...release, '--dry-run'])).toMatchObject({
       code: 0,
@@ -34,7 +34,7 @@ describe.each(databases)('on %s', (_, create) => {
     expect(await countOf('1')).toBe(0)
   })
 
-  test('release reads names from standard input, and --yes releases all without a question', async () => {
+  test('`release` reads names from standard input, and with --all --yes asks no question', async () => {
     const dry = await database.run(['release', '--team', '1', '--dry-run'], { input: 'a.com\nx.com\n' })
     expect(dry.stdout).toContain('Would release 1 registration of team 1.\na.com')
     expect(await countOf('1')).toBe(3)
@@ -44,7 +44,7 @@ describe.each(databases)('on %s', (_, create) => {
     expect(await countOf('1')).toBe(0)
   })
 
-  test('transfer moves some names, then all, to another team, and records both changes of each name', async () => {
+  test('`transfer` moves the given names or all to another team, and records the changes of each name', async () => {
     const transfer = ['transfer', '--from', '1', '--to', '2']
     expect((await database.run([...transfer, '--all', '--dry-run'])).stdout).toContain('Would transfer 3')
     expect((await database.run([...transfer, '--dry-run', 'a.com'])).stdout).toContain('Would transfer 1')
@@ -57,7 +57,7 @@ describe.each(databases)('on %s', (_, create) => {
     expect(changes.filter(({ kind }: { kind: string }) => kind === 'registered')).toHaveLength(3)
   })
 
-  test('keys export and keys import move complete key records', async () => {
+  test('`keys export` and `keys import` move complete key records', async () => {
     await database.run(['keys', 'create', '--team', '1', '--label', 'deploy', '--expires', '2099-01-01'])
     const { stdout } = await database.run(['keys', 'export'])
     const other = await create()
@@ -77,11 +77,11 @@ describe.each(databases)('on %s', (_, create) => {
   })
 
   test.each([
-    [['release', '--team', '1', '--all', 'a.com']],
-    [['release', '--team', '1', '--yes', 'a.com']],
-    [['transfer', '--from', '1', '--to', '1', '--all']],
-    [['transfer', '--from', '1', 'a.com']],
-  ])('%j is a usage error', async parameters => {
-    expect(await database.run(parameters)).toMatchObject({ code: 2 })
+    'release --team 1 --all a.com',
+    'release --team 1 --yes a.com',
+    'transfer --from 1 --to 1 --all',
+    'transfer --from 1 a.com',
+  ])('`%s` is a usage error', async command => {
+    expect(await database.run(command.split(' '))).toMatchObject({ code: 2 })
   })
 })

@@ -54,9 +54,9 @@ for (const version of [4, 6] as const) {
       expect(blocks).toHaveLength(version === 4 ? 26 : 25)
     })
 
-    test.each(ranges)(
-      '$block: the first and last address are reserved; the addresses just outside only if another block has them',
-      ({ first, last }) => {
+    test.each(ranges.map(({ block, first, last }) => [block, first, last] as const))(
+      '%s is reserved from its first to its last address, and the addresses next to it only as part of another block',
+      (_, first, last) => {
         const inside = [first, first + (last - first) / 2n, last]
         const outside = [first - 1n, last + 1n].filter(value => value >= 0n && value < 1n << BigInt(WIDTH[version]))
         for (const value of [...inside, ...outside]) {

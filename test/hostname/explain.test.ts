@@ -19,13 +19,19 @@ function suggestionOf(input: string): string | null {
   return shown?.[1] ?? null
 }
 
+function titleOf([input, code, suggestion]: (typeof cases)[number]): string {
+  const shown = JSON.stringify(input)
+  if (code === 'valid') return `${shown} is valid, as ${JSON.stringify(suggestion)}`
+  return `${shown} is ${code}, ${suggestion === null ? 'without a suggestion' : `with the suggestion "${suggestion}"`}`
+}
+
 describe('what people paste', () => {
   test('pasted-names.json has no case twice', () => {
     expect(new Set(cases.map(([input]) => input)).size).toBe(cases.length)
     expect(cases.length).toBeGreaterThan(500)
   })
 
-  test.each(cases)('%j is %s; suggested: %j', (input, code, suggestion, aLabels) => {
+  test.each(cases.map(each => [titleOf(each), ...each] as const))('%s', (_, input, code, suggestion, aLabels) => {
     const classification = classifyHostname(input)
     const live = / "([^"]*)" if you mean this character\.$/.exec(messageOf(input))?.[1]
     expect([classification.valid ? 'valid' : classification.code, suggestionOf(input), live]).toEqual([
@@ -35,13 +41,14 @@ describe('what people paste', () => {
     ])
   })
 
-  test.each([...lines, ...rows].map(row => [String(row.pattern), row] as const))(
-    'a case matches the pattern %s',
-    (_, row) => {
-      const found = cases.filter(([input]) => row.pattern.test(input.trim().replace(/^\*\.(?=\S)/, '')))
-      expect(found.map(([input]) => classifyHostname(input))).toContainEqual(
-        expect.objectContaining({ reason: row.reason }),
-      )
+  test.each([...lines, ...rows].map((row, index) => [index + 1, row.reason, row] as const))(
+    'pasted-names.json has an input that pattern %i rejects with the reason %s',
+    (_, reason, { pattern }) => {
+      const found = cases.filter(([input]) => pattern.test(input.trim().replace(/^\*\.(?=\S)/, '')))
+      expect(
+        found.map(([input]) => classifyHostname(input)),
+        String(pattern),
+      ).toContainEqual(expect.objectContaining({ reason }))
     },
   )
 })

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { type DomainsRouterOptions, domainsRouter } from '../../src/adapters/express.ts'
 import { createHandler } from '../../src/http/index.ts'
@@ -7,7 +8,7 @@ const right = { store: createStore(), keys: createKeys().keys }
 const authenticate = () => ({ type: 'team', teamId: '1', scopes: [] })
 const rateLimiter = { consume: async () => ({ msBeforeNext: 0, remainingPoints: 1 }) }
 
-/** Functions that take an adapter's options. They report mistakes at once, not at the first call. */
+/** Functions that take an adapter's options. They reject invalid options at once, not at the first call. */
 const makers: [string, (options: never) => unknown][] = [
   ['createHandler', createHandler],
   ['domainsRouter', domainsRouter],
@@ -26,52 +27,80 @@ test.each(makers)('%s accepts valid options', (_, make) => {
     expect(() => make(options as never)).not.toThrow()
 })
 
-const wrong: [option: string, message: RegExp, options: unknown][] = [
-  ['store', /"store" must be a DomainStore, .* it is undefined$/, {}],
-  ['store', /"store" must be a DomainStore/, { ...right, store: { findTeam() {} } }],
-  ['keys', /"keys" must be a KeyStore, .* "authenticate" instead/, { store: right.store }],
-  ['keys', /"keys" must be a KeyStore/, { ...right, keys: new Map() }],
-  ['keys', /never both/, { ...right, authenticate }],
-  ['keys', /"keys" must be a KeyStore, .*; it is a string, not shown here$/, { ...right, keys: 'svc_team_1_00' }],
-  ['authenticate', /"authenticate" must be a function/, { store: right.store, authenticate: null, keys: undefined }],
+const wrong: [what: string, message: RegExp, options: unknown][] = [
+  ['a missing store', /"store" must be a DomainStore, .* it is undefined$/, {}],
+  ['a store without most of its methods', /"store" must be a DomainStore/, { ...right, store: { findTeam() {} } }],
+  ['missing keys', /"keys" must be a KeyStore, .* "authenticate" instead/, { store: right.store }],
+  ['a Map as keys', /"keys" must be a KeyStore/, { ...right, keys: new Map() }],
+  ['both keys and authenticate', /never both/, { ...right, authenticate }],
+  [
+    'an API key as keys, without showing it',
+    /"keys" must be a KeyStore, .*; it is a string, not shown here$/,
+    { ...right, keys: 'svc_team_1_00' },
+  ],
+  [
+    'null as authenticate',
+    /"authenticate" must be a function/,
+    { store: right.store, authenticate: null, keys: undefined },
+  ],
   ...['', 'sv_c', 'svc_', 'é', 7, null, ['svc']].map((keyPrefix): [string, RegExp, unknown] => [
-    'keyPrefix',
+    `${inspect(keyPrefix)} as keyPrefix`,
     /"keyPrefix" must be one or more ASCII letters and digits/,
     { ...right, keyPrefix },
   ]),
   ...[{}, 'memory', null, () => {}].map((limiter): [string, RegExp, unknown] => [
-    'rateLimiter',
+    `${inspect(limiter)} as rateLimiter`,
     /"rateLimiter" must be an object with a method "consume"/,
     { ...right, rateLimiter: limiter },
   ]),
   ...['open', '', true, null].map((rateLimiterFailure): [string, RegExp, unknown] => [
-    'rateLimiterFailure',
+    `${inspect(rateLimiterFailure)} as rateLimiterFailure`,
     /"rateLimiterFailure" must be "refuse" or "allow"/,
     { ...right, rateLimiterFailure },
   ]),
   ...[Number.NaN, -1, 0, 1.5, Number.POSITIVE_INFINITY, '262144', null].map((bodyLimit): [string, RegExp, unknown] => [
-    'bodyLimit',
+    `${inspect(bodyLimit)} as bodyLimit`,
     /"bodyLimit" must be an integer number of bytes above 0/,
     { ...right, bodyLimit },
   ]),
   // A timer of more than 31 bits would end at once.
   ...[Number.NaN, -1, 0, Number.POSITIVE_INFINITY, 2 ** 31, '30000', null].flatMap((limit): typeof wrong => [
-    ['timeLimit', /"timeLimit" must be a number of milliseconds above 0/, { ...right, timeLimit: limit }],
-    ['bodyTimeLimit', /"bodyTimeLimit" must be a number of milliseconds above 0/, { ...right, bodyTimeLimit: limit }],
+    [`${inspect(limit)} as timeLimit`, /"timeLimit" must be a number of milliseconds/, { ...right, timeLimit: limit }],
+    [
+      `${inspect(limit)} as bodyTimeLimit`,
+      /"bodyTimeLimit" must be a number of milliseconds above 0/,
+      { ...right, bodyTimeLimit: limit },
+    ],
   ]),
-  ['onError', /"onError" must be a function/, { ...right, onError: 'console' }],
-  ['onResult', /"onResult" must be a function/, { ...right, onResult: 'console' }],
-  ['rateLimitPer', /"rateLimitPer" must be "call" or "name"/, { ...right, rateLimitPer: 'domain' }],
-  ['rateLimitPolicy', /"rateLimitPolicy" must be a name/, { ...right, rateLimitPolicy: '' }],
-  ['(none)', /^The options must be an object$/, undefined],
-  ['bodylimit', /^The option "bodylimit" does not exist; there are "store", .*"bodyLimit"/, { ...right, bodylimit: 1 }],
-  ['ratelimitr', /^The option "ratelimitr" does not exist; .*"rateLimiter"/, { ...right, ratelimitr: undefined }],
-  ['__proto__', /^The option "__proto__" does not exist; there are "store", /, JSON.parse('{"__proto__":{}}')],
-  ['logger', /^The option "logger" does not exist; there are "store", .*"onError"/, { ...right, logger: console }],
+  ['a string as onError', /"onError" must be a function/, { ...right, onError: 'console' }],
+  ['a string as onResult', /"onResult" must be a function/, { ...right, onResult: 'console' }],
+  ['"domain" as rateLimitPer', /"rateLimitPer" must be "call" or "name"/, { ...right, rateLimitPer: 'domain' }],
+  ['an empty rateLimitPolicy', /"rateLimitPolicy" must be a name/, { ...right, rateLimitPolicy: '' }],
+  ['undefined instead of options', /^The options must be an object$/, undefined],
+  [
+    'the unknown option bodylimit',
+    /^The option "bodylimit" does not exist; there are "store", .*"bodyLimit"/,
+    { ...right, bodylimit: 1 },
+  ],
+  [
+    'the unknown option ratelimitr',
+    /^The option "ratelimitr" does not exist; .*"rateLimiter"/,
+    { ...right, ratelimitr: undefined },
+  ],
+  [
+    'the unknown option __proto__',
+    /^The option "__proto__" does not exist; there are "store", /,
+    JSON.parse('{"__proto__":{}}'),
+  ],
+  [
+    'the unknown option logger',
+    /^The option "logger" does not exist; there are "store", .*"onError"/,
+    { ...right, logger: console },
+  ],
 ]
 
 for (const [maker, make] of makers) {
-  test.each(wrong)(`${maker} rejects an invalid option "%s" with a message that matches %s`, (_, message, options) => {
+  test.each(wrong)(`${maker} rejects %s, and the message says what to pass`, (_, message, options) => {
     const attempt = () => make(options as never)
     expect(attempt).toThrow(TypeError)
     expect(attempt).toThrow(message)
@@ -91,7 +120,7 @@ test('an adapter rejects an option that only another adapter has', () => {
   expect(() => createHandler({ ...right, path: '/' } as never)).toThrow(/"path" does not exist/)
 })
 
-test('exactly one of keys and authenticate is required, at run time and by the types', () => {
+test('exactly one of keys and authenticate is required, by the types too', () => {
   const { store, keys } = right
   // @ts-expect-error: nothing identifies the caller
   expect(() => domainsRouter({ store })).toThrow(TypeError)
@@ -101,7 +130,7 @@ test('exactly one of keys and authenticate is required, at run time and by the t
 
 type WithoutStore<Options> = Options extends unknown ? Omit<Options, 'store'> : never
 
-test('options may be built in one module and completed with the store in another', () => {
+test('options may be created without the store, which is added later', () => {
   const { store, keys } = right
   const mount = (options: WithoutStore<DomainsRouterOptions>) => domainsRouter({ ...options, store })
   for (const options of [{ keys, path: '/names' }, { authenticate: () => team1 }])

@@ -44,7 +44,7 @@ describe('generateApiKey', () => {
     expect(hash).toBe(await hashApiKey(key))
   })
 
-  test('a key of 512 characters is allowed', async () => {
+  test('a new key may have up to 512 characters', async () => {
     expect((await generateApiKey({ type: 'team', id: '1'.repeat(438) })).key).toHaveLength(512)
   })
 
@@ -53,7 +53,7 @@ describe('generateApiKey', () => {
     expect(new Set(keys.map(({ key }) => key)).size).toBe(1000)
   })
 
-  test('a hint shows the key with only the last four characters of its secret', async () => {
+  test('the hint shows a new key, but of its secret only the last four characters', async () => {
     const { key, hint } = await generateApiKey({ type: 'team', id: '3', prefix: 'acme' })
     expect(hint).toBe(`acme_team_3_…${key.slice(-4)}`)
   })
@@ -87,7 +87,7 @@ describe('hashApiKey', () => {
     vi.resetModules()
   })
 
-  test('returns the SHA-256 in lower-case hex; on Node, from node:crypto, without a thread', async () => {
+  test('returns the SHA-256 in lower-case hex, and on Node uses node:crypto, which needs no thread', async () => {
     const digest = vi.spyOn(crypto.subtle, 'digest')
     expect(await Promise.all(keys.map(hashApiKey))).toEqual(expected)
     expect(digest).not.toHaveBeenCalled()

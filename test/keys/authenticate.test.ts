@@ -31,7 +31,7 @@ test.each([
   expect(await authenticate(`${scheme}${teamKey} `, keys)).toMatchObject({ type: 'team' })
 })
 
-describe('401 unauthorized', () => {
+describe('the WWW-Authenticate header of a 401', () => {
   const message =
     'The bearer token is missing or invalid. ' +
     'Send "Authorization: Bearer <API key>" with an active organization or team key.'
@@ -47,9 +47,9 @@ describe('401 unauthorized', () => {
     ['the scheme and white space', 'Bearer  \t\n'],
     ['another scheme', 'Basic dXNlcjpwYXNz'],
     ['a key without a scheme', teamKey],
-    ['another scheme that holds a bearer token', `Basic Bearer ${teamKey}`],
+    ['another scheme before "Bearer" and the key', `Basic Bearer ${teamKey}`],
     ['a scheme that begins like Bearer', `Bearerer ${teamKey}`],
-  ])('without a token (%s), the challenge names only the scheme', async (_, header) => {
+  ])('has only the scheme "Bearer" if the call has no token (%s)', async (_, header) => {
     expect(await rejection(authenticate(header, keys))).toMatchObject({
       status: 401,
       code: 'unauthorized',
@@ -72,7 +72,7 @@ describe('401 unauthorized', () => {
     ['a key with a revocation date in the future', withRecord({ revokedAt: new Date(8.64e15) })],
     ['a team key whose record is an organization’s', withRecord({ type: 'organization' })],
     ['a key whose record names another owner', withRecord({ ownerId: '4' })],
-  ])('with an invalid token (%s), the challenge says so', async (_, header) => {
+  ])('says "invalid_token" if the token is not an active key (%s)', async (_, header) => {
     const error = await rejection(authenticate(await header(), keys))
     expect(error).toMatchObject({
       status: 401,
@@ -156,7 +156,7 @@ describe('a record that the key store returns', async () => {
     ['has a hash in upper case', { ...record, hash: hash.toUpperCase() }, /"hash" must be .* in lower case/],
     ['is a string', hash, /^The key record that the key store found must be an object$/],
     ['is false', false, /^The key record that the key store found must be an object$/],
-  ])('gives 500, and the cause says why, if it %s', async (_, found, message) => {
+  ])('leads to a 500 whose cause says why, if it %s', async (_, found, message) => {
     const error = await rejection(authenticate(`Bearer ${teamKey}`, { findKey: () => found as never }))
     expect(error).toMatchObject({ status: 500, code: 'internal_error' })
     expect((error as ApiError).cause).toMatchObject({ message: expect.stringMatching(message) })
@@ -167,7 +167,7 @@ describe('a record that the key store returns', async () => {
     expect(await authenticate(`Bearer ${teamKey}`, { findKey })).toMatchObject({ scopes: ['reports:read'] })
   })
 
-  test('may have extra fields, and may be undefined if the key does not exist', async () => {
+  test('may have extra fields, or be undefined if the key does not exist', async () => {
     const findKey = () => ({ ...record, id: 7, name: 'mine' }) as never
     expect(await authenticate(`Bearer ${teamKey}`, { findKey })).toMatchObject({ teamId: '3' })
     const unknown = { findKey: () => undefined as never }

@@ -94,8 +94,8 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
         'a new label, scopes and expiry date',
         { label: 'new', scopes: ['domains:read'], expiresAt: new Date('2031-01-02T03:04:05.678Z') },
       ],
-      ['nothing', {}],
-    ])('updates a key to have %s, and changes no other field', async (_, changes) => {
+      ['no changes', {}],
+    ])('updates a key with %s, and changes no other field', async (_, changes) => {
       const { record } = await createKey({ label: 'old', expiresAt: new Date('2030-01-02T03:04:05.678Z') })
       await keys().addKey(record)
       const before = await keys().findKey(record.hash)
@@ -103,7 +103,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       expect(await keys().findKey(record.hash)).toEqual({ ...before, ...changes })
     })
 
-    test('lists the keys of an owner, oldest first, without the keys themselves', async () => {
+    test('lists the records of an owner’s keys, oldest first, with hashes instead of keys', async () => {
       const { key, owner, record } = await createKey()
       const hashes = ['f', '0', '9'].map(digit => record.hash.slice(1) + digit)
       for (const [index, hash] of hashes.entries()) {
@@ -118,7 +118,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       expect(await keys().listKeys({ ...owner, ownerId: `${owner.ownerId}1` })).toEqual([])
     })
 
-    test('revokes a key, keeps the first date of its revocation, and returns whether the key exists', async () => {
+    test('revokes a key, keeps the date if it is revoked again, and returns whether the key exists', async () => {
       const { key, record } = await createKey()
       await keys().addKey(record)
       expect(await isAccepted(key)).toBe(true)
@@ -170,24 +170,32 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
     const hash = 'b'.repeat(64)
     test.each<[what: string, call: (store: ManagedKeyStore) => unknown, message: RegExp]>([
       [
-        'a key instead of its hash in revokeKey',
+        'a key as the argument of revokeKey instead of its hash',
         store => store.revokeKey('svc_team_3_ab'),
         /"hash" must be .* not shown here$/,
       ],
-      ['an undefined hash', store => store.revokeKey(undefined as never), /"hash" must be the SHA-256 of the key/],
       [
-        'a key instead of its hash in updateKey',
+        'undefined as the hash of a key',
+        store => store.revokeKey(undefined as never),
+        /"hash" must be the SHA-256 of the key/,
+      ],
+      [
+        'a key as the argument of updateKey instead of its hash',
         store => store.updateKey('svc_team_3_ab', {}),
         /"hash" must be .* not shown/,
       ],
       [
-        'an invalid date',
+        'an invalid expiry date',
         store => store.updateKey(hash, { expiresAt: new Date('soon') }),
         /"expiresAt" must be .* it is an invalid Date$/,
       ],
-      ['changes that are not an object', store => store.updateKey(hash, 7 as never), /^The changes must be an object$/],
       [
-        'changes that would undo a revocation',
+        'an update that is not an object',
+        store => store.updateKey(hash, 7 as never),
+        /^The changes must be an object$/,
+      ],
+      [
+        'an update that would undo a revocation',
         store => store.updateKey(hash, { revokedAt: null } as never),
         /^The field "revokedAt" does not exist; there are "label", "scopes", "expiresAt"$/,
       ],
@@ -209,7 +217,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
         /"label" must be a string of at most 200 characters, in valid Unicode and without a key in it/,
       ],
       [
-        'scopes that are an array with holes',
+        'an array with holes as scopes',
         store => store.updateKey(hash, { scopes: new Array(2) }),
         /"scopes" must be an array/,
       ],

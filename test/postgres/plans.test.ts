@@ -229,7 +229,7 @@ describe.each(servers)('in %s,', (_where, open) => {
     // The other statements are planned each time; for an empty table, any plan is fine.
     const isPlanned = ([name]: readonly [string, Case]) => !isEmpty || statementOf(name as keyof Statements).name !== ''
     const planned = (Object.entries(cases) as [keyof Statements, Case][]).filter(isPlanned)
-    test.each(planned)('the statement %s uses the expected indexes', async (name, expected) => {
+    test.each(planned)('the statement "%s" uses the expected indexes', async (name, expected) => {
       const scans = scansOf(await explain(client, name, expected.values))
       expect(scans.filter(probesPairs)).toEqual([])
       const reads = new Set(scans.flatMap(tellRead))

@@ -32,58 +32,62 @@ function verdictOf(submitted: string, own: readonly string[], others: readonly s
   })
 }
 
+const outcomes = [
+  // [result, submitted name, names of its team, names of another team]
+  ['created', 'example.com', [], []],
+  ['created', '*.example.com', [], []],
+  ['existing', 'example.com', ['example.com'], []],
+  ['existing', '*.example.com', ['*.example.com'], []],
+  ['existing', '8.8.8.8', ['8.8.8.8'], []],
+
+  // A wildcard covers what is below its base, at any depth, and narrower wildcards.
+  ['wildcard_conflict', 'a.example.com', ['*.example.com'], []],
+  ['wildcard_conflict', 'a.b.c.example.com', ['*.example.com'], []],
+  ['wildcard_conflict', 'a.b.c.example.com', ['*.c.example.com'], []],
+  ['wildcard_conflict', '*.a.example.com', ['*.example.com'], []],
+  // It does not cover its own base, nor names that only look similar.
+  ['created', 'example.com', ['*.example.com'], []],
+  ['created', '*.example.com', ['example.com'], []],
+  ['created', 'a.b.example.com', ['*.a.example.com'], []],
+  ['created', 'notexample.com', ['*.example.com'], []],
+  ['created', 'c.example.com', ['*.c.example.com'], []],
+
+  // A plain name covers nothing.
+  ['created', 'www.example.com', ['example.com'], []],
+  ['created', 'example.com', ['www.example.com'], []],
+  ['created', 'www.example.com', [], ['example.com']],
+  ['created', 'example.com', [], ['www.example.com']],
+
+  ['subdomain_conflict', '*.example.com', ['a.example.com'], []],
+  ['subdomain_conflict', '*.example.com', ['a.b.example.com'], []],
+  ['subdomain_conflict', '*.example.com', ['*.a.example.com'], []],
+  ['created', '*.a.example.com', ['b.example.com'], []],
+  ['created', '*.a.example.com', ['a.example.com'], []],
+
+  ['domain_already_licensed', 'example.com', [], ['example.com']],
+  ['domain_already_licensed', '*.example.com', [], ['*.example.com']],
+  ['domain_already_licensed', 'a.example.com', [], ['*.example.com']],
+  ['domain_already_licensed', '*.a.example.com', [], ['*.example.com']],
+  ['domain_already_licensed', '*.example.com', [], ['a.example.com']],
+  ['domain_already_licensed', '*.example.com', [], ['*.a.example.com']],
+  ['created', 'example.com', [], ['*.example.com']],
+  ['created', '*.example.com', [], ['example.com']],
+
+  // The same team's registrations come before other teams'.
+  ['existing', '*.example.com', ['*.example.com'], ['a.example.com']],
+  ['wildcard_conflict', 'a.b.example.com', ['*.example.com'], ['*.b.example.com']],
+  ['wildcard_conflict', 'a.b.example.com', ['*.b.example.com'], ['a.b.example.com']],
+  ['wildcard_conflict', '*.b.example.com', ['*.example.com', 'a.b.example.com'], []],
+  ['subdomain_conflict', '*.example.com', ['a.example.com'], ['b.example.com']],
+  ['subdomain_conflict', '*.example.com', ['a.example.com'], ['*.example.com']],
+] as const
+
+const list = (names: readonly string[]) => names.join(' and ') || 'nothing'
+
 describe('overlap', () => {
-  test.each([
-    // [result, submitted name, names of the same team, names of another team]
-    ['created', 'example.com', [], []],
-    ['created', '*.example.com', [], []],
-    ['existing', 'example.com', ['example.com'], []],
-    ['existing', '*.example.com', ['*.example.com'], []],
-    ['existing', '8.8.8.8', ['8.8.8.8'], []],
-
-    // A wildcard covers what is below its base, at any depth, and narrower wildcards.
-    ['wildcard_conflict', 'a.example.com', ['*.example.com'], []],
-    ['wildcard_conflict', 'a.b.c.example.com', ['*.example.com'], []],
-    ['wildcard_conflict', 'a.b.c.example.com', ['*.c.example.com'], []],
-    ['wildcard_conflict', '*.a.example.com', ['*.example.com'], []],
-    // It does not cover its own base, nor names that only look similar.
-    ['created', 'example.com', ['*.example.com'], []],
-    ['created', '*.example.com', ['example.com'], []],
-    ['created', 'a.b.example.com', ['*.a.example.com'], []],
-    ['created', 'notexample.com', ['*.example.com'], []],
-    ['created', 'c.example.com', ['*.c.example.com'], []],
-
-    // A plain name covers nothing.
-    ['created', 'www.example.com', ['example.com'], []],
-    ['created', 'example.com', ['www.example.com'], []],
-    ['created', 'www.example.com', [], ['example.com']],
-    ['created', 'example.com', [], ['www.example.com']],
-
-    ['subdomain_conflict', '*.example.com', ['a.example.com'], []],
-    ['subdomain_conflict', '*.example.com', ['a.b.example.com'], []],
-    ['subdomain_conflict', '*.example.com', ['*.a.example.com'], []],
-    ['created', '*.a.example.com', ['b.example.com'], []],
-    ['created', '*.a.example.com', ['a.example.com'], []],
-
-    ['domain_already_licensed', 'example.com', [], ['example.com']],
-    ['domain_already_licensed', '*.example.com', [], ['*.example.com']],
-    ['domain_already_licensed', 'a.example.com', [], ['*.example.com']],
-    ['domain_already_licensed', '*.a.example.com', [], ['*.example.com']],
-    ['domain_already_licensed', '*.example.com', [], ['a.example.com']],
-    ['domain_already_licensed', '*.example.com', [], ['*.a.example.com']],
-    ['created', 'example.com', [], ['*.example.com']],
-    ['created', '*.example.com', [], ['example.com']],
-
-    // The same team's registrations come before other teams'.
-    ['existing', '*.example.com', ['*.example.com'], ['a.example.com']],
-    ['wildcard_conflict', 'a.b.example.com', ['*.example.com'], ['*.b.example.com']],
-    ['wildcard_conflict', 'a.b.example.com', ['*.b.example.com'], ['a.b.example.com']],
-    ['wildcard_conflict', '*.b.example.com', ['*.example.com', 'a.b.example.com'], []],
-    ['subdomain_conflict', '*.example.com', ['a.example.com'], ['b.example.com']],
-    ['subdomain_conflict', '*.example.com', ['a.example.com'], ['*.example.com']],
-  ] as const)(
-    'the result is %s for %s if the same team has registered %j and another team %j',
-    (expected, submitted, own, others) => {
+  test.each(outcomes.map(each => [each[1], each[0], list(each[2]), list(each[3]), ...each] as const))(
+    'the result for %s is %s if its team has registered %s, and another team %s',
+    (_submitted, _result, _own, _others, expected, submitted, own, others) => {
       const verdict = verdictOf(submitted, own, others)
       expect(verdict.status === 'invalid' ? verdict.code : verdict.status).toBe(expected)
     },

@@ -77,7 +77,7 @@ const all = [
   ],
 ] as const
 
-test.each(all)('SQLite runs the statement %s with the expected indexes, and without sorting', (_, sql, plan) => {
+test.each(all)('SQLite runs the statement "%s" with the expected indexes, and without sorting', (_, sql, plan) => {
   const parameters = sql.replace(/[^?]/g, '').length
   const rows = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...Array<string>(parameters).fill('1')) as {
     detail: string

@@ -54,7 +54,7 @@ async function makeCalls(wrap: (store: DomainStore) => DomainStore) {
   return { idsOf, transferred, held, answers }
 }
 
-test('onResult and transfers report each registration once, despite repeated and rejected calls', async () => {
+test('onResult and transfers report each registration exactly once, despite repeated and rejected calls', async () => {
   const answered = new Set<string>()
   let transfers = 0
   for (let run = 0; run < counts.races; run += 1) {

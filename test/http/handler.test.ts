@@ -33,8 +33,8 @@ afterEach(async () => {
   expect(unhandled).not.toHaveBeenCalled()
 })
 
-describe('an accessor that returns the lines of a header as an array', () => {
-  test('has the same effect as one that joins them', async () => {
+describe('a framework that returns the lines of a header as an array', () => {
+  test('gets the same responses as one that joins the lines', async () => {
     const { handle, authorization, other } = await createCase()
     const cases: [fields: Record<string, unknown>, status: number][] = [
       [{ authorization: [authorization], 'content-type': [type], 'content-length': ['31'] }, 200],
@@ -56,7 +56,7 @@ describe('a body', () => {
   const bytes = (text: string) => ({ bytes: new TextEncoder().encode(text) })
   const asText = (text: string) => ({ text })
 
-  test('has the same result as a string and as bytes, even if it is empty or has byte order marks', async () => {
+  test('gets the same response as a string and as bytes, even if it is empty or has byte order marks', async () => {
     const { handle, authorization } = await createCase()
     for (const [text, status] of [
       [body, 200],
@@ -72,7 +72,7 @@ describe('a body', () => {
     }
   })
 
-  test('is rejected above the limit in bytes, even if its reader returns it whole', async () => {
+  test('is rejected if it has more bytes than the limit, even if it has fewer characters', async () => {
     const { handle, authorization } = await createCase({ bodyLimit: 60 })
     const text = JSON.stringify({ domains: ['ü'.repeat(25)] })
     expect(text.length).toBeLessThan(60)
@@ -154,7 +154,7 @@ test('onResult is called for each 200 with the call, key and duration, and canno
   ])
 })
 
-test('for a 503, onResult gets the saved names once, and onError the cause, both with the key', async () => {
+test('for a 503, onResult is called once with the saved names, and onError with the cause', async () => {
   const [onResult, onError] = [vi.fn(), vi.fn()]
   const store = createStore({ synchronize: () => Promise.reject(new Error('away')) })
   const { handle, authorization } = await createCase({ store, onResult, onError })
@@ -188,7 +188,7 @@ describe('a failure', () => {
     ['list', 'list', 500, failingTo('list')],
     ['list', 'export', 500, failingTo('list')],
   ])(
-    'in %s, during the operation "%s", is reported once with its cause, and hidden from the caller',
+    'in %s, during the operation %s, calls onError once with the cause, and the caller does not see it',
     async (step, operation, status, options) => {
       const onError = vi.fn()
       const operations = [operation]
@@ -203,17 +203,21 @@ describe('a failure', () => {
     },
   )
 
-  test.each([
+  const rejections = [
     new ApiError('internal_error', 'The identity provider is down.', { headers: { 'Retry-After': '5' }, cause }),
     new ApiError('domain_registration_unavailable', 'The identity provider is down.', { cause }),
-  ])('of authenticate, thrown as an ApiError with $code, is reported with the step authenticate', async error => {
-    const onError = vi.fn()
-    const handle = createHandler({ store: createStore(), authenticate: () => Promise.reject(error), onError })
-    expect((await handle(request({ 'content-type': type }))).status).toBe(error.status)
-    expect(onError.mock.calls).toMatchObject([[cause, { step: 'authenticate', keyContext: undefined }]])
-  })
+  ].map(error => [error.code, error] as const)
+  test.each(rejections)(
+    'in authenticate calls onError, even if it is an ApiError with the code %s',
+    async (_, error) => {
+      const onError = vi.fn()
+      const handle = createHandler({ store: createStore(), authenticate: () => Promise.reject(error), onError })
+      expect((await handle(request({ 'content-type': type }))).status).toBe(error.status)
+      expect(onError.mock.calls).toMatchObject([[cause, { step: 'authenticate', keyContext: undefined }]])
+    },
+  )
 
-  test('is logged to the console as one line and its stack if there is no onError', async () => {
+  test('is logged to the console, as one line and its stack, if there is no onError', async () => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
     const { handle, authorization } = await createCase(failingTo('register'))
     await handle(request({ authorization, 'content-type': type }))
@@ -274,7 +278,7 @@ describe('the handler returns a response even if authenticate throws', () => {
     expect(onError).toHaveBeenCalledTimes(1)
   })
 
-  test.each(['id', 'operation'])('an error, and the request has an unreadable property "%s"', async name => {
+  test.each(['id', 'operation'])('an error while the request’s property "%s" cannot be read', async name => {
     const { handle } = await createCase({ keys: undefined, authenticate: () => Promise.reject(new Error('down')) })
     const get = () => {
       throw new Error('unreadable')
@@ -284,7 +288,7 @@ describe('the handler returns a response even if authenticate throws', () => {
   })
 })
 
-test('a query parameter that is sent several times becomes one flat array', () => {
+test('the values of a query parameter that is sent several times become one array', () => {
   expect({ ...readQuery('/v1/domains?a=1&b=2&a=3&a=4') }).toEqual({ a: ['1', '3', '4'], b: '2' })
 })
 

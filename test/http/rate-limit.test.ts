@@ -128,7 +128,7 @@ test('a RateLimiterUnion reports each limit by name, and Retry-After is the long
   expect(second.headers.get('RateLimit')).toMatch(/^"minute";r=0;t=[0-9]+$/)
 })
 
-test('if points are never restored, the policy has no window, and Retry-After is an hour', async () => {
+test('if a limiter never restores points, RateLimit-Policy has no window, and Retry-After is an hour', async () => {
   const { post } = await serve({ rateLimiter: new RateLimiterMemory({ points: 1, duration: 0 }) })
   const { headers } = await post()
   expect([headers.get('RateLimit-Policy'), headers.get('RateLimit')]).toEqual(['"default";q=1', '"default";r=0'])
@@ -136,7 +136,7 @@ test('if points are never restored, the policy has no window, and Retry-After is
   expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '3600'])
 })
 
-test('a limit per name consumes a point for each name: one before reading the body, the others after', async () => {
+test('a limit per name consumes one point before reading the body, and one for each further name after', async () => {
   const rateLimiter = new RateLimiterMemory({ points: 5, duration: 60 })
   const consume = vi.spyOn(rateLimiter, 'consume')
   const options = { rateLimiter, rateLimitPer: 'name', rateLimitPolicy: 'names' } as const
@@ -210,7 +210,7 @@ test.each(failures)(
   },
 )
 
-test('an exhausted limit of a union rejects a call, even if another limit fails and failures are allowed', async () => {
+test('an exhausted limit of a union rejects a call, even if another fails and failures are allowed', async () => {
   const answer = { minute: { msBeforeNext: 1500, remainingPoints: 0 }, day: new Error('down') }
   const rateLimiter = { consume: () => Promise.reject(answer) }
   const { post } = await serve({ rateLimiter, rateLimiterFailure: 'allow' })
@@ -218,7 +218,7 @@ test('an exhausted limit of a union rejects a call, even if another limit fails 
   expect([status, headers.get('RateLimit'), headers.get('Retry-After')]).toEqual([429, '"minute";r=0;t=2', '2'])
 })
 
-test('if the application has its own authenticate, all calls of an owner count together', async () => {
+test('if the application has its own authenticate, the limiter counts all calls of an owner together', async () => {
   const limiter = new RateLimiterMemory({ points: 9, duration: 60 })
   const consume = vi.spyOn(limiter, 'consume')
   const contexts = [

@@ -31,7 +31,7 @@ test('each name gets a result, in the submitted order, and a deleted name can be
   expect(again.data.totals.created).toBe(2)
 })
 
-test('a name that a repeated call, or the same call, deletes a second time is missing', async () => {
+test('a name is missing if it was deleted before, in the same call or an earlier one', async () => {
   const { store } = await createFilledStore()
   const statusOf = async (...domains: string[]) =>
     (await deleteDomains(deleting, { domains }, store)).data.results.map(({ status }) => status)
@@ -39,7 +39,7 @@ test('a name that a repeated call, or the same call, deletes a second time is mi
   expect(await statusOf('www.example.com', 'WWW.example.com')).toEqual(['missing', 'missing'])
 })
 
-test('if the store deletes names and then fails, the error says that a retry shows the outcome', async () => {
+test('if the store fails after it deleted names, the error says that a retry shows which', async () => {
   const { store } = await createFilledStore(['www.example.com'])
   const release: typeof store.release = async (...names) => {
     await store.release(...names)

@@ -4,7 +4,7 @@ import { save } from '../../src/testing/calls.ts'
 import { createStore, team1, team2 } from '../fixtures.ts'
 
 // The conformance suite tests the lookup of each store; test/cli/docs.test.ts runs `find` on each database.
-test('each hostname gets its own registration, the one of a wildcard that covers it, or none', async () => {
+test('findOwners returns for each hostname its registration, the wildcard that covers it, or nothing', async () => {
   const store = createStore()
   await registerDomains(team1, { domains: ['*.example.com', 'example.org', 'bücher.de', '8.8.8.8'] }, store)
   await registerDomains(team2, { domains: ['*.a.example.org', 'example.com'] }, store)
@@ -30,7 +30,7 @@ test('each hostname gets its own registration, the one of a wildcard that covers
   ])
 })
 
-test('a wildcard that only an older suffix list allowed owns all names below it', async () => {
+test('findOwners finds a wildcard that only an older suffix list allowed, for all names below it', async () => {
   const store = createStore()
   const wildcards = ['*.s3.amazonaws.com', '*.github.io', '*.xn--bcher-kva.notatld', '*.xn--55qx5d.cn']
   const old = wildcards.map(domain => ({ domain, registrableDomain: domain.slice(2) }))
@@ -43,7 +43,7 @@ test('a wildcard that only an older suffix list allowed owns all names below it'
   ])
 })
 
-test('many hostnames are looked up in batches, with one query each', async () => {
+test('findOwners looks up many hostnames in batches, with one query for each batch', async () => {
   const store = createStore()
   await registerDomains(team1, { domains: ['*.example.com'] }, store)
   const find = vi.spyOn(store, 'find')
@@ -56,7 +56,7 @@ test('many hostnames are looked up in batches, with one query each', async () =>
   expect(find).toHaveBeenCalledTimes(3)
 })
 
-test('rejects hostnames that are not an array of strings, a store without find, and a failing store', async () => {
+test('findOwners rejects if the hostnames are not an array of strings, or the store lacks find or fails', async () => {
   for (const hostnames of ['example.com', [1], [undefined], null])
     await expect(findOwners(createStore(), hostnames as never)).rejects.toThrow('must be an array of strings')
   const { find: _, ...store } = createStore()

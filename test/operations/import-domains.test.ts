@@ -44,7 +44,7 @@ test.each([0, 1, 999, 1000, 1001, 2500])(
   },
 )
 
-test('a registration from a line of JSON, in capitals, is imported in lower case', async () => {
+test('a registration that was written as JSON in capitals is imported in lower case', async () => {
   const store = createStore()
   const line = JSON.stringify({ ...toImport('WWW.Example.com'), domainId: createId().toUpperCase() })
   const given = JSON.parse(line) as RegistrationToImport

@@ -36,7 +36,7 @@ describe('a call', () => {
     expect(await register(store, domains)).toEqual({ created: 0, existing: 3, invalid: 3 })
   })
 
-  test('of a team above a lowered limit succeeds without new names, and fails with one', async () => {
+  test('of a team that has more names than its limit succeeds without a new name, and fails with one', async () => {
     const store = createLimitedStore(3)
     await register(store, ['a.com', 'b.com', 'c.com'])
     store.addTeam(toTeam(1))
@@ -52,12 +52,12 @@ describe('a call', () => {
     expect(asked.mock.calls[0]?.[0]).not.toHaveProperty('counted')
   })
 
-  test('of a suspended team is rejected because of the suspension, not the limit', async () => {
+  test('of a suspended team above its limit is rejected because of the suspension', async () => {
     const store = createStore({ teams: [{ ...toTeam(0), state: 'suspended' }] })
     expect(await rejection(register(store, ['a.com']))).toMatchObject({ code: 'team_suspended' })
   })
 
-  test('under a limit fails and saves nothing if the store cannot count, and the cause says why', async () => {
+  test('of a team with a limit fails if the store cannot count, saves nothing, and the cause says why', async () => {
     const store = createLimitedStore(5)
     const withoutCount = <Answer extends { readonly held?: number | undefined }>({ held: _, ...found }: Answer) => found
     const blind: DomainStore = {
@@ -81,7 +81,7 @@ describe('a call', () => {
   })
 
   const wrong = [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, '5', 5n, true, {}]
-  test.each(wrong)('for a team whose limit is %s fails, and the cause says what a limit is', async maxDomains => {
+  test.each(wrong)('of a team with the invalid limit %s fails, and the cause says why', async maxDomains => {
     const badTeam = { ...toTeam(5), maxDomains: maxDomains as never }
     const store = createLimitedStore(5)
     expect(() => store.addTeam(badTeam)).toThrow('"maxDomains" of a team must be an integer of at least 0')
@@ -96,7 +96,7 @@ describe('a call', () => {
   })
 })
 
-describe('a call that must be retried in parts, because one name cannot be saved,', () => {
+describe('a call that is retried in parts because one name cannot be saved', () => {
   /** A store that cannot save poison.com, and calls `between` after it has saved something. */
   function createPoisonedStore(maxDomains: number, between: () => unknown = () => {}) {
     const store = createLimitedStore(maxDomains)
@@ -135,7 +135,7 @@ describe('a call that must be retried in parts, because one name cannot be saved
     expect(await store.count()).toBe(0)
   })
 
-  test('gets internal_error results if another call reaches the limit meanwhile; a retry is rejected', async () => {
+  test('gets internal_error results if another call reaches the limit meanwhile, and a retry fails', async () => {
     let isTaken = false
     const { store, poisoned } = createPoisonedStore(8, async () => {
       if (isTaken) return

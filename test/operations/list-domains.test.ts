@@ -28,7 +28,7 @@ async function listAll(store: Parameters<typeof listDomains>[2], query: Record<s
 }
 
 describe('a list', () => {
-  test('has all fields of each registration, and only those of the team', async () => {
+  test('contains all registrations of the team, with all fields, and no others', async () => {
     const { store } = await createFilledStore(1)
     const { data } = await listDomains(reading, {}, store)
     expect(data).toEqual({
@@ -58,7 +58,7 @@ describe('a list', () => {
     expect((await listDomains(reading, {}, createStore())).data).toEqual({ domains: [], next: null })
   })
 
-  test('contains each name that stays registered once, even if others change between pages', async () => {
+  test('contains each name that stays registered exactly once, even if others change between pages', async () => {
     for (const order of ['oldest', 'newest'] as const) {
       const { store, domains } = await createFilledStore(40)
       const seen: string[] = []
@@ -94,7 +94,7 @@ describe('a list', () => {
       ])
   })
 
-  test('shows the team that a call with an organization key names, or the team of a team key', async () => {
+  test('contains the names of the team that is named with an organization key, or owns the team key', async () => {
     const { store } = await createFilledStore()
     expect((await listDomains(anyTeam, { team_id: '2' }, store)).data.domains).toHaveLength(1)
     expect((await listDomains(reading, { team_id: '2', limit: '1' }, store)).data.domains[0]?.domain).toBe(
@@ -156,7 +156,7 @@ describe('a list', () => {
     },
   )
 
-  test('accepts a number as the limit, and fails with 400 if it is out of range', async () => {
+  test('accepts a number as the limit, and fails with 400 if the number is out of range', async () => {
     const { store } = await createFilledStore(3)
     expect((await listDomains(reading, { limit: 2 }, store)).data.domains).toHaveLength(2)
     for (const limit of [0, 1001, 1.5, Number.NaN, -1])
@@ -210,7 +210,7 @@ describe('an export', () => {
     }
   })
 
-  test('reads a page only when the caller has consumed the previous one, and stops with the caller', async () => {
+  test('reads a page only when the caller has consumed the previous one, and stops when the caller stops', async () => {
     const { store } = await createFilledStore(3500)
     const list = vi.spyOn(store, 'list')
     for await (const page of await exportDomains(reading, {}, store)) {
@@ -228,7 +228,7 @@ describe('an export', () => {
     expect(list).toHaveBeenCalledTimes(2)
   })
 
-  test('applies the time limit to reading each page, not to the time that the caller takes', async () => {
+  test('applies the time limit to the store reading a page, not to the caller consuming it', async () => {
     const { store } = await createFilledStore(1500)
     const pages = await exportDomains(reading, {}, store, { timeLimit: 200 })
     await pages.next()

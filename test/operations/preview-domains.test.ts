@@ -30,7 +30,7 @@ test('a preview returns the results of the registration that follows, except for
   ])
 })
 
-test('invalid results have a reason, its values and a suggestion in a preview, but not when registering', async () => {
+test('invalid results have a reason, its details and a suggestion in a preview, but not when registering', async () => {
   const store = createStore()
   await registerDomains(team1, { domains: ['*.bücher.de', 'a.example.com'] }, store)
   const urls = ['https://Bücher.example/', 'https://Bücher.de/', 'http://127.0.0.1/']
@@ -55,7 +55,7 @@ test('invalid results have a reason, its values and a suggestion in a preview, b
   expect(fields).toEqual(domains.map(() => ['status', 'input', 'code', 'message']))
 })
 
-test('a registered name that only an older suffix list allowed is existing, also in a preview', async () => {
+test('a registered name that only an older suffix list allowed is existing, even in a preview', async () => {
   const store = createStore()
   const held = ['*.github.io', 'www.gone.notatld']
   const old = held.map(domain => ({ domain, registrableDomain: domain.replace(/^\*\.|^www\./, '') }))
@@ -98,7 +98,7 @@ test('a preview saves, leases and pushes nothing', async () => {
   expect(synchronize).toHaveBeenCalledTimes(1)
 })
 
-test('a preview looks up all names with one call of the store', async () => {
+test('a preview looks up all names in one call of the store', async () => {
   const store = createStore()
   const find = vi.spyOn(store, 'find')
   await previewDomains(team1, { domains: Array(100).fill('a.com') }, store)

@@ -76,7 +76,7 @@ test('a transferred name is watched under its former ID until the new ID is watc
 })
 
 describe('the second lookup of each difference', () => {
-  test('drops differences that have been resolved since the first lookup', async () => {
+  test('drops differences that no longer exist', async () => {
     const store = createStore()
     await registerDomains(team1, { domains: ['stays.com', 'released.com'] }, store)
     const [stays] = await watchedOf(store)
@@ -102,7 +102,7 @@ describe('the second lookup of each difference', () => {
   })
 })
 
-test('at most 100 differences are looked up again in advance, so each is recent when it is yielded', async () => {
+test('at most 100 differences are looked up again at once, so each is recent when it is yielded', async () => {
   const store = createStore()
   let yielded = 0
   let confirmed = 0

@@ -44,7 +44,7 @@ describe.each(Object.entries(operations))('%s', (_, { call, scope, method, input
   const team = { type: 'team', teamId: '1', scopes: [scope] } as const
   const anyTeam = { ...organization, scopes: [scope] }
 
-  test('rejects a call without its scope, without a team or for another team before it calls the store', async () => {
+  test('rejects a call without the scope, without a team or for another team before it calls the store', async () => {
     const store = createStore()
     const asked = vi.spyOn(store, method)
     const refused: [KeyContext, object, code: string][] = [
@@ -73,7 +73,7 @@ describe.each(Object.entries(operations))('%s', (_, { call, scope, method, input
     expect((error as ApiError).cause).toBeInstanceOf(Error)
   })
 
-  test('rejects a store that lacks the method it needs', async () => {
+  test('rejects a store that lacks the method for this operation', async () => {
     const store = { ...createStore(), [method]: undefined }
     await expect(call(team, input, store)).rejects.toThrow(`no method "${method}"`)
   })

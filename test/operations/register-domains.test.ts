@@ -34,7 +34,7 @@ describe('results', () => {
     expect(existing?.domainId).toBe(created?.domainId)
   })
 
-  test('may all be invalid: the call succeeds without calling the store', async () => {
+  test('may all be invalid, and the call succeeds without calling the store', async () => {
     const store = createStore()
     const register = vi.spyOn(store, 'register')
     const { data } = await registerDomains(team1, { domains: ['', 'com', '127.1'] }, store)
@@ -62,7 +62,7 @@ describe('results', () => {
     expect(found).toEqual(['created', 'created', ...Object.keys(inputs)])
   })
 
-  test('with internal_error hide the cause from the caller, and onError gets it', async () => {
+  test('with internal_error hide the cause from the caller, and onError is called with it', async () => {
     const cause = new Error('password=secret')
     const onError = vi.fn()
     const submitted = { domains: [...domains, 'poison.com'] }
@@ -72,7 +72,7 @@ describe('results', () => {
     expect(onError.mock.calls).toEqual([[cause]])
   })
 
-  test('do not exist if nothing could be saved: the call fails with 500, and can be retried', async () => {
+  test('are missing if nothing could be saved, and the call fails with a 500 and can be retried', async () => {
     const cause = new Error('password=secret')
     const store: DomainStore = { ...createStore(), register: () => Promise.reject(cause) }
     const error = await rejection(registerDomains(team1, { domains }, store))
@@ -82,7 +82,7 @@ describe('results', () => {
     )
   })
 
-  test('do not exist if nothing could be saved for several reasons: the cause lists each failure', async () => {
+  test('are missing if nothing could be saved for several reasons, and the cause of the 500 lists each', async () => {
     const failures = ['away', 'full'].map(message => new Error(message))
     let calls = 0
     const store: DomainStore = {
@@ -95,7 +95,7 @@ describe('results', () => {
     expect((cause as AggregateError).errors).toEqual(expect.arrayContaining(failures))
   })
 
-  test('may all be conflicts: the call succeeds', async () => {
+  test('may all be conflicts, and the call succeeds', async () => {
     const store = createStore()
     await registerDomains(team2, { domains: ['a.com', 'b.com'] }, store)
     const { data } = await registerDomains(team1, { domains: ['b.com', 'a.com'] }, store)
@@ -130,7 +130,7 @@ describe('teams', () => {
     findTeam: teamId => store.findTeam(String(Number(teamId))),
   })
 
-  test('are identified by the ID that findTeam returns, however the caller spells it', async () => {
+  test('are identified by the ID that findTeam returns, even if the caller spells it differently', async () => {
     const store = numbering(createStore())
     await registerDomains(organization, { domains, team_id: '01' }, store)
     expect((await registerDomains(team1, { domains }, store)).data.totals.existing).toBe(1)
@@ -163,14 +163,14 @@ describe('teams', () => {
     })
   })
 
-  test('are chosen by the body of a call with an organization key', async () => {
+  test('are named in the body of a call with an organization key', async () => {
     const store = createStore()
     await registerDomains(organization, { domains, team_id: '2' }, store)
     const { data } = await registerDomains(team2, { domains }, store)
     expect(data.totals.existing).toBe(1)
   })
 
-  test('are chosen by a team key itself, whichever team the body names', async () => {
+  test('are those of the team key, even if the body of a call names another team', async () => {
     for (const team_id of ['2', '3', 'x', null, 7]) {
       const store = createStore()
       await registerDomains(team1, { domains, team_id }, store)
@@ -202,7 +202,7 @@ describe('teams', () => {
     })
   })
 
-  test('are looked up first: if that fails or hangs, the call gets 500 and registers nothing', async () => {
+  test('that cannot be looked up, or not in time, cost the call a 500, and nothing is registered', async () => {
     const cause = new Error('connection lost')
     const store = createStore()
     const register = vi.spyOn(store, 'register')

@@ -132,7 +132,7 @@ describe.each(openers)('in %s', (_, prepare) => {
     expect(watch.idsOf('b.com')).toEqual((await plain.list({ domain: 'b.com' })).map(({ domainId }) => domainId))
   })
 
-  test('releasing all names of a team leaves those of other teams', async () => {
+  test('releasing all names of a team does not release those of other teams', async () => {
     const store = (await prepare())()
     await save(store, '1', manyDomains(1001, 'a.'))
     await save(store, '2', ['b.com'])
@@ -146,7 +146,7 @@ describe("in the application's transaction, a transfer", () => {
   test.each([
     ['COMMIT', '2', 2],
     ['ROLLBACK', '1', 1],
-  ])('ends together with a statement of the application at %s', async (end, teamId, rows) => {
+  ])('takes effect or is undone together with the application’s own statements, at %s', async (end, teamId, rows) => {
     const pool = server.createPool()
     const schema = `own ${++files}`
     await migrate({ database: pool, schema })
@@ -234,7 +234,7 @@ describe('a transfer', () => {
     expect(await transfer(store, { from: '1', to: '5', domains: manyDomains(3) })).toEqual([])
   })
 
-  test('lets the former team register as many new names under its limit immediately', async () => {
+  test('makes room under the limit of the former team immediately', async () => {
     const store = createLimited()
     await save(store, '5', manyDomains(5))
     await transfer(store, { from: '5', to: '1', domains: manyDomains(1) })

@@ -75,7 +75,7 @@ test("a store in the application's transaction pushes nothing, and its synchroni
   await expect(store.synchronizePending()).rejects.toThrow('sweep with a store on a pool')
 })
 
-test('in a transaction that has already failed, a call fails after only a few statements', async () => {
+test('in a transaction that has already failed, a call sends only a few statements and fails', async () => {
   await client.query('BEGIN')
   await expect(client.query('SELECT 1 / 0')).rejects.toThrow('division by zero')
   let sent = 0
@@ -90,7 +90,7 @@ test('in a transaction that has already failed, a call fails after only a few st
   expect(sent).toBeLessThanOrEqual(10)
 })
 
-test('a store without a monitor records a release, and a store with a monitor pushes it', async () => {
+test('a release in a store without a monitor is pushed by another store that has one', async () => {
   const pushed: string[] = []
   const synchronize = (changes: readonly Change[]) => void pushed.push(...changes.map(({ kind }) => kind))
   const serving = createPostgresStore({ database: pool, findTeam, synchronize })
@@ -102,7 +102,7 @@ test('a store without a monitor records a release, and a store with a monitor pu
   expect(pushed).toEqual(['registered', 'released'])
 })
 
-describe('a lock on a pending change', () => {
+describe('a pending change', () => {
   const lock = (domain: string) =>
     client.query('SELECT FROM domain_registration.changes WHERE domain = $1 FOR SHARE', [domain])
   const refused = new Error('refused')
@@ -110,7 +110,7 @@ describe('a lock on a pending change', () => {
   test.each([
     ['is pushed', () => {}, ['a.com']],
     ['is refused', () => Promise.reject(refused), ['a.com', 'b.com', 'c.com']],
-  ])('that another transaction takes while the change %s does not make the sweep wait', async (_, answer, left) => {
+  ])('that another transaction locks while it %s does not make the sweep wait', async (_, answer, left) => {
     let isOpen = true
     const store = createPostgresStore({
       database: pool,
@@ -128,7 +128,7 @@ describe('a lock on a pending change', () => {
     await store.release('1', domains)
     isOpen = false
     await client.query('BEGIN')
-    // Neither takes as long as a wait for the lock would.
+    // A wait for the lock would time out.
     const { synchronized, failed } = await store.synchronizePending()
     expect([synchronized, failed]).toEqual(left.length === 1 ? [3, 0] : [0, 3])
     expect(toDomains(await store.listPending())).toEqual(left)
@@ -137,7 +137,7 @@ describe('a lock on a pending change', () => {
     await client.query('ROLLBACK')
   })
 
-  test('that another transaction holds makes neither retryPending nor a sweep wait', async () => {
+  test('that another transaction has locked makes neither retryPending nor a sweep wait', async () => {
     let isRefused = false
     const store = createPostgresStore({
       database: pool,
@@ -167,7 +167,7 @@ describe('a lock on a pending change', () => {
     expect(await store.synchronizePending()).toEqual({ synchronized: 3, failed: 0 })
   })
 
-  test("is not taken by a call in the application's transaction that finds the name pending", async () => {
+  test("is not locked by a call for its name in the application's transaction", async () => {
     const serving = createPostgresStore({ database: pool, findTeam, synchronize() {} })
     await save(serving, '1', ['a.com'])
     const store = await begin({ synchronize() {} })
@@ -224,7 +224,7 @@ describe('while a call in an open transaction holds its locks,', () => {
   })
 })
 
-test('a name that cannot be saved leaves the transaction unchanged, and only its own result fails', async () => {
+test('a name that cannot be saved costs only its own result, and the transaction stays usable', async () => {
   await pool.query(poison)
   const store = await begin()
   await client.query('CREATE TABLE orders AS SELECT 1 AS number')
@@ -239,7 +239,7 @@ test('a name that cannot be saved leaves the transaction unchanged, and only its
   await pool.query(`DROP TRIGGER saboteur ON ${table}; DROP TABLE orders`)
 })
 
-test('the settings of the transaction are the same after each call, even if the call failed', async () => {
+test('a call leaves the settings of the transaction unchanged, even if it fails', async () => {
   const settings = async () =>
     (await client.query('SELECT name, setting FROM pg_settings ORDER BY name COLLATE "C"')).rows
   const store = await begin()
@@ -261,7 +261,7 @@ test.each(['REPEATABLE READ', 'SERIALIZABLE'])(
   },
 )
 
-test('if findTeam waits for a second connection of an exhausted pool, the error says so', async () => {
+test('if findTeam waits for a connection although all are in use, the error says so', async () => {
   const one = server.createPool({ max: 1 })
   const transaction = await one.connect()
   await transaction.query('BEGIN')
@@ -275,7 +275,7 @@ test('if findTeam waits for a second connection of an exhausted pool, the error 
   transaction.release()
 })
 
-test('if a call fails, a statement that the application sent during the call is undone with it', async () => {
+test('a statement that the application sends during a call is undone if the call fails', async () => {
   await pool.query(`${poison}; CREATE TABLE orders (number integer)`)
   await client.query('BEGIN')
   const query = (text: string, values: unknown[]) => {
@@ -296,7 +296,7 @@ test('outside a transaction, a call is rejected and saves nothing', async () => 
   expect(await held()).toEqual([])
 })
 
-test('two stores on one client take turns, so a failure in one undoes nothing of the other', async () => {
+test('two stores on one client take turns, so a failure in one does not undo work of the other', async () => {
   await pool.query(poison)
   await client.query('BEGIN')
   const open = () =>
@@ -331,7 +331,7 @@ describe('a call that times out', () => {
     return { sent, store: createPostgresStore({ database: { query }, findTeam }) }
   }
 
-  test('while it waits for a lock leaves the transaction usable, and sends no more statements', async () => {
+  test('while waiting for a lock sends no more statements, and the transaction stays usable', async () => {
     await save(createPostgresStore({ database: pool, findTeam }), '1', ['locked.com'])
     const { sent, store } = await beginWatched()
     const other = await pool.connect()
@@ -349,7 +349,7 @@ describe('a call that times out', () => {
   })
 
   test.each(['INSERT', 'SELECT current_setting', 'RELEASE'])(
-    'because its process froze after it sent %s sends nothing outside the transaction',
+    'because its process froze after sending %s sends nothing after the transaction',
     async word => {
       const { sent, store } = await beginWatched(text => text.startsWith(word) && standStill(700))
       const answer = registerDomains(team1, { domains: ['www.frozen.com'] }, store, { timeLimit: 1000 })
@@ -424,7 +424,7 @@ async function runTransaction(number: number, random: Random, shared: readonly s
   return { number, isCommitted: end === 'COMMIT', created, released, late }
 }
 
-test('competing transactions that freeze and time out keep acknowledged names, and no half-saved changes', async () => {
+test('competing transactions that freeze and time out lose no acknowledged name, and leave no partial change', async () => {
   const random = createRandom(seed)
   const shared = manyDomains(6)
   const before = Array.from({ length: counts.transactions }, (_, number) =>

@@ -69,7 +69,7 @@ describe(`with SEED=${seed},`, () => {
   )
 
   test(
-    'four servers, each killed during its calls, keep one consistent registry and all acknowledged registrations',
+    'four servers that are killed during calls lose no acknowledged registration, and register no overlapping names',
     async () => {
       const scene = await open('many_servers', 4)
       const kills = Math.max(4, counts.kills)

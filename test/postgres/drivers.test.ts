@@ -68,7 +68,7 @@ describe.each([...drivers, ['pg', () => pool] as const])('%s:', (_, open) => {
     expect(await rejection(Promise.resolve(keys.findKey('a'.repeat(64))))).toMatchObject(expected)
   })
 
-  test('a failing statement rejects with its cause, and the transaction saves nothing', async () => {
+  test('a call rejects with the cause if a statement fails, and saves nothing', async () => {
     await pool.query('DROP TABLE IF EXISTS halves; CREATE TABLE halves (value integer CHECK (value < 2))')
     const insert = { name: 'insert_half', text: 'INSERT INTO halves VALUES ($1)' }
     const running = toDatabase({ database: open() }).transact(createDeadline(5000), settings, async ({ change }) => {

@@ -17,9 +17,9 @@ afterAll(() => server.stop())
 const names = 'domain_registration.names'
 
 describe.each([
-  ['pipelined', true],
-  ['one statement after the other', false],
-])('a store on PostgreSQL, %s,', (_, pipeline) => {
+  ['with pipelined statements', true],
+  ['without pipelining', false],
+])('a store on PostgreSQL %s', (_, pipeline) => {
   /** A connection of another program on the same database. */
   let foreign: Pool
   beforeEach(async () => {
@@ -71,7 +71,7 @@ describe.each([
   const countDeadlocks = () => server.readLog().split('ERROR:  deadlock detected').length - 1
 
   test.each([
-    ['has only a promise interface', (pool: Pool) => () => pool.connect()],
+    ['takes no callbacks', (pool: Pool) => () => pool.connect()],
     ['is wrapped in an asynchronous function', (pool: Pool) => async (done: never) => pool.connect(done)],
   ])('uses a pool that %s, and rejects with the reason if the pool has no connection', async (_, toConnect) => {
     const { database: pool, store } = createStore()
@@ -82,14 +82,14 @@ describe.each([
     await expect(save(behind, '1', ['c.com'])).rejects.toThrow('after calling end on the pool')
   })
 
-  test('rejects a name whose registrable domain the request does not lock, and saves nothing', async () => {
+  test('rejects a call that saves a name without locking its registrable domain, and saves nothing', async () => {
     const { store } = createStore()
     const request = createRequest('1', [toTestName('a.com')], [], () => ['a.com', 'b.com'].map(toTestName))
     await expect(store.register(request)).rejects.toThrow('not locked')
     expect(await held()).toEqual([])
   })
 
-  test('retries a call that is the victim of a deadlock with another program', async () => {
+  test('retries a call that PostgreSQL ends because of a deadlock with another program', async () => {
     const { store } = createStore()
     await save(store, '1', ['a.com', 'm.com', 'z.com'])
     const before = countDeadlocks()
@@ -129,7 +129,7 @@ describe.each([
     expect(countDeadlocks()).toBe(before)
   })
 
-  test('times out if a lock is not released, reports the lock timeout, and keeps its connection', async () => {
+  test('rejects with the lock timeout if another program keeps a lock, and keeps its connection', async () => {
     const { database: pool, store } = createStore({ timeLimit: 500 }, { options: '-c lock_timeout=50ms' })
     await save(store, '1', ['example.com'])
     const failure = await whileLocked(() => rejection(save(store, '1', ['www.example.com', 'example.org'])))
@@ -152,7 +152,7 @@ describe.each([
     expect(await held()).toEqual([])
   })
 
-  test('rejects a call if a trigger skips a row, and saves nothing of it', async () => {
+  test('rejects a call if a trigger skips one of its rows, and saves none of them', async () => {
     await sabotage('skipped', 'RETURN NULL')
     const { store } = createStore()
     expect(await rejection(save(store, '1', ['example.com', 'skipped.example.com']))).toMatchObject({ code: '22012' })
@@ -212,7 +212,7 @@ describe.each([
     expect(await read()).toEqual([])
   })
 
-  test('counts refusals correctly even if extra_float_digits is low', async () => {
+  test('counts refusals correctly even if the setting extra_float_digits shortens numbers', async () => {
     const synchronize = () => Promise.reject(new Error('refused'))
     const options = { synchronize, onError() {}, synchronizeTimeLimit: 1000 }
     const { store } = createStore(options, { options: '-c extra_float_digits=0' })

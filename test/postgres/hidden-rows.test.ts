@@ -66,7 +66,7 @@ describe('a key store whose role is subject to row-level security', () => {
     await expect(call()).rejects.toThrow(/row-level security/i)
   })
 
-  test('rejects in revokeKey and updateKey if a policy lets the role see a key but not change it', async () => {
+  test('rejects in revokeKey and updateKey if the role may read a key but not change it', async () => {
     await admin.query(`CREATE POLICY readable ON ${table('keys')} FOR SELECT USING (true)`)
     await expect(keys.revokeKey(record.hash)).rejects.toThrow('prevented the change of an API key')
     await expect(keys.updateKey(record.hash, { label: 'x' })).rejects.toThrow('prevented the change of an API key')
@@ -75,7 +75,7 @@ describe('a key store whose role is subject to row-level security', () => {
   })
 })
 
-test('revokeKey and updateKey reject if a trigger skips the key, and return false for an unknown key', async () => {
+test('revokeKey and updateKey reject if a trigger skips the row, and return false for an unknown key', async () => {
   const keys = createPostgresKeyStore({ database: admin })
   await keys.addKey(record)
   await whileSkipping('UPDATE', 'keys', async () => {
@@ -86,7 +86,7 @@ test('revokeKey and updateKey reject if a trigger skips the key, and return fals
   })
 })
 
-test('addKey rejects if a trigger skips the key, and returns false for a known key', async () => {
+test('addKey rejects if a trigger skips the row, and returns false for a known key', async () => {
   const keys = createPostgresKeyStore({ database: admin })
   await keys.addKey(record)
   await whileSkipping('INSERT', 'keys', async () => {
@@ -95,7 +95,7 @@ test('addKey rejects if a trigger skips the key, and returns false for a known k
   })
 })
 
-test('a release rejects if a trigger keeps a name, and releases none of its names', async () => {
+test('a release rejects, and releases nothing, if a trigger skips the deletion of one name', async () => {
   const store = createPostgresStore({ database: admin, findTeam: () => null })
   await save(store, '1', ['a.com', 'b.com'])
   await whileSkipping('DELETE', 'names', async () => {

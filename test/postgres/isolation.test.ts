@@ -66,11 +66,11 @@ test('under snapshot isolation, simultaneous calls register no overlapping names
   expect(await countOverlaps(withSnapshots('PostgreSQL 11.2-YB-2.25.0.0-b0 on x86_64'), 'snapshots', 50)).toBe(0)
 })
 
-test('under snapshot isolation, a row lock without a write would let overlapping names through', async () => {
+test('under snapshot isolation, names would overlap if the rows of locks were not written', async () => {
   expect(await countOverlaps(withSnapshots('PostgreSQL 18.0'), 'mistaken', 50)).toBeGreaterThan(0)
 })
 
-test('on PostgreSQL, an existing lock row is locked without a write, and a release deletes it', async () => {
+test('on PostgreSQL, a call locks an existing lock row without writing it, and a release deletes it', async () => {
   await migrate({ database: pool, schema: 'unwritten' })
   const store = createPostgresStore({ database: pool, schema: 'unwritten', findTeam })
   await save(store, '1', manyDomains(20))

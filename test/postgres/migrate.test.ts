@@ -28,7 +28,7 @@ test.each([
   ).toHaveLength(1)
 })
 
-test('four servers that migrate with a role whose lock_timeout is 20 ms all find their tables', async () => {
+test('four servers that migrate at once all find their tables, even if their lock_timeout is 20 ms', async () => {
   const pools = Array.from({ length: 4 }, () => server.createPool({ max: 1, options: '-c lock_timeout=20ms' }))
   for (let round = 0; round < 5; round += 1) {
     await Promise.all(pools.map(pool => migrate({ database: pool, schema: `impatient_${round}` })))
@@ -67,7 +67,7 @@ test.each(['names', 'changes', 'locks', 'monitor', 'keys'])(
   },
 )
 
-test('if migrate fails, it rejects with the reason, and leaves nothing half-created', async () => {
+test('if migrate fails, it rejects with the reason, and creates nothing', async () => {
   const pool = server.createPool()
   await pool.query('CREATE SCHEMA occupied; CREATE VIEW occupied.names AS SELECT 1 AS domain_id')
   await expect(rejection(migrate({ database: pool, schema: 'occupied', timeLimit: 2000 }))).resolves.toMatchObject({

@@ -127,7 +127,7 @@ describe('over HTTP', () => {
     ['every COMMIT is lost on the way', async () => network.suffer(loseCommit), endFault],
     ['the server has become read-only', becomeReadOnly, () => setDatabaseReadOnly('off')],
     ['another session keeps a lock on the whole table', lockTable, unlockTable],
-  ])('while %s, a call gets a response and saves nothing; the same call succeeds afterwards', async (_, begin, end) => {
+  ])('while %s, a call gets a 500 and saves nothing, and succeeds afterwards', async (_, begin, end) => {
     const domains = ['example.com', 'www.example.com', 'localhost', 'example.org']
     await begin()
     const failed = await post('/impatient/known-caller', domains)
@@ -154,7 +154,7 @@ describe('over HTTP', () => {
     expect([pool.totalCount, pool.idleCount, pool.waitingCount]).toEqual([1, 1, 0])
   })
 
-  test('a call for several registrable domains recovers by itself if the response to its COMMIT is lost', async () => {
+  test('if the response to its COMMIT is lost, a call for several registrable domains recovers by itself', async () => {
     const domains = ['example.com', 'example.org']
     network.suffer(onlyOnce(loseAnswerToCommit))
     const { data } = await post('/known-caller', domains)
@@ -165,7 +165,7 @@ describe('over HTTP', () => {
     expect(onError).not.toHaveBeenCalled()
   })
 
-  test('a call of one name whose COMMIT response is lost says that the name may have been saved', async () => {
+  test('if the response to its COMMIT is lost, a call for one name says that it may have been saved', async () => {
     network.suffer(onlyOnce(loseAnswerToCommit))
     expect(await post('/known-caller', ['example.com'])).toEqual({
       status: 500,
@@ -178,8 +178,8 @@ describe('over HTTP', () => {
 })
 
 describe.each([
-  ['pipelined', true],
-  ['one statement after the other', false],
+  ['with pipelined statements', true],
+  ['without pipelining', false],
 ])('%s,', (_, pipeline) => {
   /** One call on its own connection. */
   async function call(domains: readonly string[]) {
@@ -206,7 +206,7 @@ describe.each([
     ['client', ['acknowledged, all saved', 'failed, nothing saved']],
     ['server', ['acknowledged, all saved', 'failed, all saved', 'failed, nothing saved']],
   ] as const)(
-    'a call is saved whole or not at all, wherever the connection is cut in the data that the %s sends',
+    'a call is saved as a whole or not at all, wherever the connection is cut in the data from the %s',
     async (end, expected) => {
       const before = network.carried[end]
       await call(['measured.com', 'www.measured.com', '*.sub.measured.com'])
@@ -221,14 +221,14 @@ describe.each([
     60_000,
   )
 
-  test('a connection that ends as soon as it opens fails the call, but not the process', async () => {
+  test('a connection that ends immediately fails the call, but does not end the process', async () => {
     network.suffer(endWhenReady)
     expect((await call(['example.com'])).totals).toEqual({ created: 0, existing: 0, invalid: 1 })
     network.suffer(noFault)
     expect((await call(['example.com'])).totals.created).toBe(1)
   })
 
-  test('if a pooler rejects its BEGIN, a call saves nothing, and succeeds when it is retried', async () => {
+  test('a call whose BEGIN is rejected by a pooler saves nothing, and succeeds when it is retried', async () => {
     const pool = createPool({ pipeline })
     const store = createPostgresStore({ database: pool, findTeam })
     await save(store, '1', ['a.com'])

@@ -21,7 +21,8 @@ afterAll(() => server.stop())
 const createDisguised = () => server.createPool({ options: '-c search_path=disguise,pg_catalog' })
 
 describeStore('PostgreSQL, pipelined', () => pool)
-describeStore('another engine, one statement after the other', createDisguised)
+describeStore('PostgreSQL with pipelined statements', () => pool)
+describeStore('PostgreSQL without pipelining', () => server.createPool())
 describeKeyStore('PostgreSQL', () => pool)
 
 let schemas = 0

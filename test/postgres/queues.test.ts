@@ -30,7 +30,7 @@ function createCalls() {
 }
 
 describe('calls for the same registrable domain', () => {
-  test('run two at a time, in order of arrival, while other calls do not wait', async () => {
+  test('run two at a time, in order of arrival, and calls for other domains do not wait for them', async () => {
     const { begun, call, end } = createCalls()
     for (const name of ['1', '2', '3', '4']) void call(name, ['a.com'])
     void call('elsewhere', ['b.com'])
@@ -41,7 +41,7 @@ describe('calls for the same registrable domain', () => {
     expect(begun).toEqual(['1', '2', 'elsewhere', '3', '4'])
   })
 
-  test('leave the queue when they time out, and the calls behind them continue', async () => {
+  test('leave the queue when they time out, so the calls behind them continue', async () => {
     const { begun, call, end } = createCalls()
     for (const name of ['1', '2']) void call(name, ['b.com'])
     await expect(call('late', ['a.com', 'b.com'], 20)).rejects.toThrow(TimeLimitError)
@@ -52,7 +52,7 @@ describe('calls for the same registrable domain', () => {
     expect(begun).toEqual(['1', '2', '4', '5', '3'])
   })
 
-  test('leave the queue when they fail, and the calls behind them continue', async () => {
+  test('leave the queue when they fail, so the calls behind them continue', async () => {
     const queues = createQueues()
     const deadline = createDeadline(10_000)
     const fail = () => queues.run(['a.com'], deadline, () => Promise.reject(new Error('failed')))

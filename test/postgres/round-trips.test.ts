@@ -65,7 +65,7 @@ test('a call needs two round trips to the database, even if it finds registratio
   expect(await tripsOf(manyDomains(100))).toEqual([first, second])
 })
 
-test('a call for a team with a limit counts and locks in the same two round trips', async () => {
+test('a call for a team with a limit also locks the team and counts its names in two round trips', async () => {
   const name = toTestName('limited.com')
   const request = createRequest('1', [name], [], () => [name])
   trips = []
@@ -76,14 +76,14 @@ test('a call for a team with a limit counts and locks in the same two round trip
   expect(rows[0]).toEqual({ registrable_domain: '#1' })
 })
 
-test('a call that changes nothing does not wait for the disk', async () => {
+test('a call that changes nothing commits without waiting for the disk', async () => {
   await save(store, '1', ['held.com'])
   trips = []
   await lookUp(store, '1', ['held.com', 'free.com'])
   expect(trips.at(-1)).toEqual(['ROLLBACK'])
 })
 
-test("releasing another team's name takes the same statements as releasing an unregistered one", async () => {
+test("a release sends the same statements for another team's name as for an unregistered one", async () => {
   await save(store, '2', ['theirs.com', '*.theirs.org'])
   await save(store, '1', ['own.com', 'own.org'])
   const release = async (...domains: string[]) => {
@@ -103,7 +103,7 @@ test('without pipelining, each statement waits for the previous one', async () =
   expect(await tripsOf(['unpipelined.com'], unpipelined)).toEqual([...first, ...second].map(each => [each]))
 })
 
-test('in the transaction that deletes, a release locks before it reads, in case Citus moves a shard', async () => {
+test('a release locks before it reads, because on Citus a shard may move in between', async () => {
   await tripsOf(['moved.com'])
   trips = []
   expect(await store.release('1', ['moved.com'])).toHaveLength(1)

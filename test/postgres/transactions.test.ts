@@ -127,7 +127,7 @@ describe.each(Object.entries(drivers))('%s:', (name, { overPool, begin }) => {
     await overThePool.synchronizePending()
   })
 
-  test('an invalid form of a transaction is rejected before anything is saved or pushed', async () => {
+  test('an invalid transaction object is rejected before anything is saved or pushed', async () => {
     pushed.length = 0
     await begin(pools, async (_, wrong) => {
       for (const database of wrong) {

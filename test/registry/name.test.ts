@@ -23,11 +23,11 @@ test.each([
   ['8.example.com', false],
   ['example.8x', false],
   ['example.com', false],
-])('%s is an IP address: %s', (domain, expected) => {
+])('isAddress(%j) is %j', (domain, expected) => {
   expect(isAddress(domain)).toBe(expected)
 })
 
-test('the base of a wildcard is the name after "*."', () => {
+test('the base of a wildcard is the name after its "*."', () => {
   expect([isWildcard('*.a.com'), isWildcard('a.com')]).toEqual([true, false])
   expect(baseOf(wildcardOver('a.com'))).toBe('a.com')
 })

@@ -71,24 +71,21 @@ describe('the loop of startSynchronizing', () => {
   })
 
   test.each([
-    ['for a named time, after that time', { retryAfter: 3_000 }, [0, 3_010, 13_010]],
-    ['for an hour, within a minute', { retryAfter: 3_600_000 }, [0, 60_000]],
-    ['without naming a time, after the interval', { retryAfter: undefined }, [0, 10_000, 20_000]],
-  ])(
-    'sweeps again after the monitor accepted some changes and then became unavailable %s',
-    async (_, unavailable, expected) => {
-      let isFirst = true
-      const { store, times } = createSweeps(async () => {
-        const result = isFirst ? { synchronized: 600, failed: 400, unavailable } : none
-        isFirst = false
-        return result
-      })
-      const { stop } = startSynchronizing(store)
-      await pass((expected.at(-1) as number) + 10)
-      await stop()
-      expect(times).toEqual(expected)
-    },
-  )
+    ['for 3 s sweeps again 3 s later', { retryAfter: 3_000 }, [0, 3_010, 13_010]],
+    ['for an hour sweeps again a minute later', { retryAfter: 3_600_000 }, [0, 60_000]],
+    ['without naming a time sweeps again after the interval', { retryAfter: undefined }, [0, 10_000, 20_000]],
+  ])('whose monitor accepted some changes and then became unavailable %s', async (_, unavailable, expected) => {
+    let isFirst = true
+    const { store, times } = createSweeps(async () => {
+      const result = isFirst ? { synchronized: 600, failed: 400, unavailable } : none
+      isFirst = false
+      return result
+    })
+    const { stop } = startSynchronizing(store)
+    await pass((expected.at(-1) as number) + 10)
+    await stop()
+    expect(times).toEqual(expected)
+  })
 
   test('pushes less and less often while the monitor is unavailable, even if it asks for a short wait', async () => {
     const unavailable = { retryAfter: 500 }
@@ -136,7 +133,7 @@ describe('the loop of startSynchronizing', () => {
 })
 
 describe('stopping the loop', () => {
-  test('waits for the running sweep, and no other sweep starts', async () => {
+  test('waits for the running sweep, and starts no other', async () => {
     let finish: (result: SweepResult) => void = () => {}
     const { store, times } = createSweeps(
       () =>

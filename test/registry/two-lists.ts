@@ -113,7 +113,7 @@ export function describeTwoLists(prepare: () => Promise<(library: Library) => co
     })
   })
 
-  test('two servers with different suffix lists register each name once', async () => {
+  test('two servers that have different suffix lists register each name only once', async () => {
     const { older, newer } = await openBoth()
     for (let round = 0; round < 20; round += 1) {
       const domains = Array.from({ length: 10 }, (_, index) => `n${index}.round${round}.codepen.app`)

@@ -424,7 +424,7 @@ async function runTransaction(number: number, random: Random, shared: readonly s
   return { number, isCommitted: end === 'COMMIT', created, released, late }
 }
 
-test('competing transactions that freeze and time out lose no acknowledged name, and leave no partial change', async () => {
+test('transactions that freeze and time out lose no acknowledged name and save no partial change', async () => {
   const random = createRandom(seed)
   const shared = manyDomains(6)
   const before = Array.from({ length: counts.transactions }, (_, number) =>

@@ -20,9 +20,8 @@ afterAll(() => server.stop())
 /** PostgreSQL passes for another engine, so the store does not choose its plans. */
 const createDisguised = () => server.createPool({ options: '-c search_path=disguise,pg_catalog' })
 
-describeStore('PostgreSQL, pipelined', () => pool)
 describeStore('PostgreSQL with pipelined statements', () => pool)
-describeStore('PostgreSQL without pipelining', () => server.createPool())
+describeStore('another engine, without pipelining', createDisguised)
 describeKeyStore('PostgreSQL', () => pool)
 
 let schemas = 0

@@ -15,13 +15,18 @@ export const exportKeys: Command = {
 }
 
 export const importKeys: Command = {
-  purpose: 'reads the output of "keys export" from standard input and adds its keys; existing keys stay unchanged',
+  purpose:
+    'reads the output of "keys export" from standard input, adds its keys, and revokes existing keys that it revokes',
   async run({ surroundings, connect }: Invocation): Promise<Result> {
     const keys = connect().createKeyStore()
     let [added, existing] = [0, 0]
     for await (const line of readLines(surroundings)) {
-      if (await keys.addKey(parse(line, added + existing + 1))) added += 1
-      else existing += 1
+      const record = parse(line, added + existing + 1)
+      if (await keys.addKey(record)) added += 1
+      else {
+        existing += 1
+        if (record.revokedAt) await keys.revokeKey(record.hash)
+      }
     }
     const text = `Added ${plural(added, 'key', 'keys')}; ${existing} existed already.\n`
     return { text, data: { added, existing } }

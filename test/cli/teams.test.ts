@@ -66,6 +66,12 @@ describe.each(databases)('on %s', (_, create) => {
       expect((await other.run(['keys', 'import'], { input: stdout })).stdout).toMatch(/^Added 1 key; 0 existed/)
       expect((await other.run(['keys', 'import'], { input: stdout })).stdout).toMatch(/^Added 0 keys; 1 existed/)
       expect((await other.run(['keys', 'export'])).stdout).toBe(stdout)
+      const { hash } = JSON.parse(stdout)
+      const revoked = stdout.replace('"revokedAt":null', '"revokedAt":"2026-01-01T00:00:00.000Z"')
+      expect((await other.run(['keys', 'import'], { input: revoked })).stdout).toMatch(/^Added 0 keys; 1 existed/)
+      expect((await other.run(['keys', 'who', hash])).stdout).toMatch(/ revoked 20/)
+      await other.run(['keys', 'import'], { input: stdout })
+      expect((await other.run(['keys', 'who', hash])).stdout).toMatch(/ revoked 20/)
       const changed = stdout.replace('2099-01-01T00:00:00.000Z', '12')
       expect(await other.run(['keys', 'import'], { input: changed })).toMatchObject({
         code: 1,

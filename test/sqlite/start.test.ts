@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import { createSqliteStore } from '../../src/sqlite/index.ts'
 import { startProgram } from '../start-program.ts'
 import { createFolder } from './create-folder.ts'
+import { openDatabase } from './open-database.ts'
 
 const { pathOf } = createFolder()
 
@@ -21,3 +23,17 @@ test('several processes that start simultaneously on a new file all find their t
     await Promise.all(starters.map(starter => starter.kill()))
   }
 })
+
+test.each([
+  [undefined, 2],
+  ['full', 2],
+  ['normal', 1],
+] as const)(
+  'with synchronous: %s, the connection has synchronous = %i, and never blocks the event loop',
+  (synchronous, level) => {
+    const database = openDatabase()
+    createSqliteStore({ database, findTeam: () => null, synchronous })
+    expect(database.prepare('PRAGMA synchronous').all()).toEqual([{ synchronous: level }])
+    expect(database.prepare('PRAGMA busy_timeout').all()).toEqual([{ timeout: 0 }])
+  },
+)

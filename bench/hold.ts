@@ -1,5 +1,5 @@
 /**
- * The longest time for which one call of 256 KiB, which registers or deletes, blocks the event loop: its CPU time in
+ * The longest time for which one call that registers or deletes blocks the event loop, with 256 KiB: its CPU time in
  * the handler and in each store. The figure is the minimum of several runs, so the garbage collection of earlier runs
  * does not count. If a store waits for something, all CPU time of the call counts, although other work may run in
  * between.

@@ -1,4 +1,4 @@
-/** Compares the cost of importing the package in a new process with that of importing only its dependencies. */
+/** Compares the cost of importing the package in a new process with the cost of importing only its dependencies. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

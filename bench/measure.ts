@@ -47,7 +47,7 @@ export type Report =
   /** Why the section cannot run here. */
   | { readonly passedOver: string }
 
-/** Reports the figures of this start. If a run gives no figure for a goal, the goal keeps its previous figure. */
+/** Reports the figures of this start. A goal without a figure keeps its previous one. */
 export const report = (figures: Partial<Record<GoalName, number>>): void => send({ figures })
 
 /** Ends this section because it cannot run here; the others continue. Await it before anything starts. */

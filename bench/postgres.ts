@@ -1,4 +1,4 @@
-/** 100 names in PostgreSQL against one INSERT of the rows that the store creates, over the same connection. */
+/** Compares 100 names in PostgreSQL with one INSERT of the rows that the store creates, over the same connection. */
 import type { Pool } from 'pg'
 import { registerDomains } from '../src/index.ts'
 import { createPostgresStore, migrate } from '../src/postgres/index.ts'

@@ -1,4 +1,4 @@
-/** 100 new names in SQLite against a prepared INSERT of the same rows in one transaction, each in its own file. */
+/** Compares 100 new names in SQLite with a prepared INSERT of the same rows in one transaction, in two files. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

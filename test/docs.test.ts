@@ -77,7 +77,7 @@ function readOpening(page: string) {
   return { page, program, shown: /^[tj]s$/.test(language) ? shown : undefined }
 }
 
-describe('a page begins with a short program that prints what its last comment says:', () => {
+describe('a short program at the beginning prints what its last comment says, on', () => {
   const openings = guides.filter(guide => guide.startsWith('docs/')).map(readOpening)
   let service: RunningServer
   const env: NodeJS.ProcessEnv = { ...process.env, PORT: '0', DATABASE_FILE: ':memory:', NO_COLOR: '1' }
@@ -89,7 +89,7 @@ describe('a page begins with a short program that prints what its last comment s
   })
   afterAll(() => service.close())
 
-  test('every page does, except indexes, pages tested elsewhere, and recipes that say how they were tested', () => {
+  test('all pages except indexes, pages tested elsewhere, and recipes that say how they were tested', () => {
     const others = openings.filter(({ shown }) => shown === undefined).map(({ page }) => page)
     const indexes = 'README what-it-does faq glossary hostnames standards overlap tables webhook'
     const elsewhere = 'runbook doctor-checks upgrades opentelemetry prometheus proof-broken proof-runs'
@@ -330,7 +330,7 @@ describe('docs/hostnames.md', () => {
       ),
     )
 
-  test('each example in docs/reasons-pasted.md is rejected for the reason in its row', () => {
+  test('links docs/reasons-pasted.md, which gives the right reason for each of its examples', () => {
     const examples = readReasons('reasons-pasted').map(
       ([reason, cell]) => [reason, cell.slice(1, -1).replaceAll('\\|', '|')] as const,
     )
@@ -342,7 +342,7 @@ describe('docs/hostnames.md', () => {
     expect(examples.map(([, text]) => [findReason(text), text])).toEqual(examples)
   })
 
-  test('the pages about reasons list every reason, with the fields that it has for pasted names', () => {
+  test('links the pages about reasons, which list every reason with its fields', () => {
     const listed = [
       ...readReasons('reasons', 'reasons-characters').map(
         ([reason, fields]) => [reason, [...fields.matchAll(/\w+/g)].map(String).sort()] as const,

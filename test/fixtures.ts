@@ -22,7 +22,7 @@ export const team2 = { type: 'team', teamId: '2', scopes } as const
 
 export const createStore = (options: MemoryStoreOptions = {}) => createMemoryStore({ teams, ...options })
 
-/** A key store, and a function that puts a new key into it. */
+/** A key store, and a function that adds a new key to it. */
 export function createKeys<Keys extends ManagedKeyStore = MemoryKeyStore>(given?: Keys) {
   const keys = given ?? createMemoryKeyStore()
   async function issue(type: 'organization' | 'team', id: string, changes: Partial<KeyRecord> = {}) {
@@ -33,7 +33,7 @@ export function createKeys<Keys extends ManagedKeyStore = MemoryKeyStore>(given?
   return { keys, issue }
 }
 
-/** What a call was rejected with. */
+/** The error with which a call rejects. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => {

@@ -52,7 +52,7 @@ test('package.json exports the entry points that are listed here, and no others'
 })
 
 test.each(Object.entries(publicNames))(
-  '%s exports its public names, as an ES module and as CommonJS',
+  'the entry point "%s" exports its public names, as an ES module and as CommonJS',
   async (entry, names) => {
     const { import: esm, require: commonJs } = exports[entry]
     for (const { default: file } of [esm, commonJs]) {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A server under test: where it answers, and how to stop it. */
+/** A server under test: its origin, and a function that stops it. */
 export interface RunningServer {
   /** `http://127.0.0.1:<port>` */
   origin: string
@@ -13,7 +13,7 @@ export interface RunningServer {
 export const listen = (listener: RequestListener): Promise<RunningServer> =>
   whenListening(createServer(listener).listen(0, '127.0.0.1'))
 
-/** Its connections are closed with it. */
+/** Stops a server, and closes its connections. */
 export async function whenListening(server: Server): Promise<RunningServer> {
   if (!server.listening) await once(server, 'listening')
   const { address, port } = server.address() as AddressInfo

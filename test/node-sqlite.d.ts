@@ -1,4 +1,4 @@
-/** As much of it as the examples use: the types of Node 20 have none. */
+/** The parts of `node:sqlite` that the examples use. The types of Node 20 do not have them. */
 declare module 'node:sqlite' {
   export class DatabaseSync {
     constructor(file: string)

@@ -1,12 +1,12 @@
 /**
- * Runs scripts of `package.json` one after another until one fails, and fails when something that they have started or
- * made outlives them:
+ * Runs scripts of `package.json` one after another until one fails. Also fails if a process that they started or a
+ * file that they created outlives them:
  *
  *     node test/nothing-left.js build check "test:engine -- --partitions 8"
  *
- * They get a temporary folder of their own. What names that folder in its environment, among its parameters or as the
- * place where it works (PostgreSQL overwrites its environment) was started by them. When they have ended, or this
- * program is told to end, whatever is left is named and ended, and the folder is removed.
+ * The scripts get their own temporary folder. A process was started by them if the folder occurs in its environment or
+ * parameters, or is its working directory (PostgreSQL overwrites its environment). When the scripts have ended, or this
+ * program gets a signal to end, it reports and ends all remaining processes, and removes the folder.
  */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -27,21 +27,21 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 const PREFIX = 'test-run-'
-/** Milliseconds that what has been told to end may take for it. */
+/** Milliseconds that a process may take to end after SIGTERM. */
 const GRACE = 2000
 const PAUSE = 50
-/** What the tools leave in a temporary folder for their next run. */
+/** Caches that tools leave in a temporary folder for their next run. */
 const CACHES = /^(?:tsx-\d+|node-compile-cache)$/
 
 /** Makes the temporary folder of a run. */
 function createFolder() {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), PREFIX)))
-  // The user that runs PostgreSQL where we are root must come through.
+  // The user that runs PostgreSQL if this process runs as root must be able to enter it.
   chmodSync(folder, 0o755)
   return folder
 }
 
-/** The processes of a run, ours left out. */
+/** The processes of a run, except this one. */
 async function findProcesses(folder) {
   const all = existsSync('/proc/self/environ') ? listProc() : await listPs()
   return all.filter(({ pid, traces }) => pid !== process.pid && traces.includes(folder))
@@ -52,7 +52,7 @@ function listProc() {
     try {
       return action().toString().replaceAll('\0', ' ').trim()
     } catch {
-      return '' // It has ended, or is not ours
+      return '' // The process has ended, or belongs to another user.
     }
   }
   return readdirSync('/proc')
@@ -66,7 +66,7 @@ function listProc() {
 }
 
 async function listPs() {
-  // With the environment, which is to find processes by and not to be shown, and without.
+  // Once with the environment, to find processes by it, and once without, to show their commands.
   const [traces, commands] = await Promise.all([ps('axeww'), ps('axww')])
   return [...commands].map(([pid, command]) => ({ pid, command, traces: traces.get(pid) ?? '' }))
 }
@@ -76,7 +76,7 @@ async function ps(flags) {
   return new Map([...stdout.matchAll(/^ *(\d+) (.*)$/gm)].map(([, pid, text]) => [Number(pid), text]))
 }
 
-/** Resolves to what is still there after so many milliseconds, or to nothing as soon as nothing is. */
+/** Resolves to the processes that remain after some milliseconds, or to an empty array once none remains. */
 async function findRemaining(folder, patience) {
   for (const deadline = Date.now() + patience; ; await sleep(PAUSE)) {
     const left = await findProcesses(folder)
@@ -84,7 +84,7 @@ async function findRemaining(folder, patience) {
   }
 }
 
-/** Ends the processes of a run, those that can by themselves, and removes its folder. */
+/** Ends the processes of a run, first with SIGTERM and then with SIGKILL, and removes its folder. */
 async function clear(folder) {
   signal(await findProcesses(folder), 'SIGTERM')
   for (let left = await findRemaining(folder, GRACE); left.length > 0; left = await findRemaining(folder, GRACE)) {
@@ -98,12 +98,12 @@ function signal(processes, name) {
     try {
       process.kill(pid, name)
     } catch {
-      // It has ended by itself
+      // It has ended by itself.
     }
   }
 }
 
-/** Names and ends what is left of a run. Resolves to how much that was. */
+/** Reports and removes the processes and files that a run left. Resolves to their number. */
 async function settle(folder) {
   const processes = await findRemaining(folder, GRACE)
   const files = readdirSync(folder).filter(name => !CACHES.test(name))
@@ -140,8 +140,8 @@ async function runScripts(scripts) {
 }
 
 /**
- * Vitest's global setup, for runs without these scripts: a process that outlives this one, however it ends, clears up
- * after it.
+ * Vitest's global setup, for runs without these scripts. It starts a process that waits for the end of this one, even
+ * if this one is killed, and then removes what it left.
  */
 export function setup() {
   if (basename(tmpdir()).startsWith(PREFIX)) return

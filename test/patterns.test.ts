@@ -13,7 +13,7 @@ const source = new URL('../src/', import.meta.url)
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(file => file.endsWith('.ts'))
 
 const patterns: Pattern[] = []
-/** Calls that make a pattern of a text, which nobody can check by reading the source. */
+/** Calls that create a pattern from a string, which cannot be checked in the source. */
 const made: string[] = []
 
 for (const file of files) {
@@ -38,7 +38,8 @@ function toRegExp(literal: string): RegExp {
 }
 
 /**
- * How a pattern may take more than linear time: two quantifiers that trade characters, one with itself, or a search.
+ * Returns why a pattern may take more than linear time: because two quantifiers match the same characters, because a
+ * quantifier repeats another one, or because a search tries each start.
  */
 const findSlowness = (pattern: RegExp) => analyse(pattern).reports.map(({ type }) => type)
 

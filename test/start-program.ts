@@ -2,22 +2,22 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** Compiles WebAssembly quickly rather than well: a process compiles its database anew, and ends after a moment. */
+/** Makes WebAssembly compile fast instead of optimizing, because each short process compiles its database again. */
 export const wasmFlags = ['--liftoff-only']
 
 export type Program = ReturnType<typeof startProgram>
 
-/** Runs a program of the tests, written in TypeScript, as a process of its own. */
+/** Runs a TypeScript program of the tests in its own process. */
 export function startProgram(program: URL, ...parameters: readonly string[]) {
   const child = fork(fileURLToPath(program), parameters, {
     execArgv: [...wasmFlags, '--import', 'tsx', '--no-warnings'],
   })
 
-  /** Resolves to its next message, and rejects when it ends before. */
+  /** Resolves to its next message, and rejects if the process ends first. */
   async function receive(): Promise<unknown> {
     const received = new AbortController()
     const { signal } = received
-    // Comes after the last message, as 'exit' need not.
+    // 'disconnect' comes after the last message, unlike 'exit'.
     const ended = once(child, 'disconnect', { signal }).then(() => {
       throw new Error(`${program} ended early`)
     })
@@ -30,7 +30,7 @@ export function startProgram(program: URL, ...parameters: readonly string[]) {
 
   return {
     receive,
-    /** Sends a message, and resolves to the next one that comes back. */
+    /** Sends a message, and resolves to the next message from the process. */
     ask(message: object | string): Promise<unknown> {
       const answer = receive()
       child.send(message)

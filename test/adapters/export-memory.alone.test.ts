@@ -36,7 +36,7 @@ async function readExport(start: (typeof servers)[number][1], count: number) {
     for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) lines += 1
     if (seen.pages < measuredAt + 10) continue
     measuredAt = seen.pages
-    // A slow reader: pages that the server read ahead would pile up.
+    // The reader is slow, so pages that the server read ahead would pile up.
     await sleep(1)
     const now = readMemory()
     first ??= now
@@ -49,7 +49,7 @@ async function readExport(start: (typeof servers)[number][1], count: number) {
 test.skipIf(!isLong).each(servers.filter(([name]) => !name.endsWith(' 4')))(
   'an export of a million names by %s uses constant memory (skipped in a short run)',
   async (_, start) => {
-    // A first export loads all the code.
+    // The first export loads all the code.
     await readExport(start, 30_000)
     const { lines, growth } = await readExport(start, counts.registrations)
     expect(lines).toBe(counts.registrations + 1)

@@ -5,7 +5,7 @@ const createdAt = new Date('2026-01-02T03:04:05.678Z')
 
 export const toDomainId = (number: number): string => `01a1fdc4-24dc-7291-9bdf-${number.toString(16).padStart(12, '0')}`
 
-/** A store that makes each page when it is requested, so its own memory does not grow. */
+/** A store that creates each page when it is requested, so its own memory does not grow. */
 export function createGeneratedStore(count: number) {
   const seen = { pages: 0 }
   const toRegistration = (number: number): ListedRegistration => ({

@@ -26,7 +26,7 @@ interface Call {
   hangUpAfter?: number
 }
 
-/** A call, the statuses that it may get, and what the message says. No statuses: no response, or Node's own. */
+/** A call, the statuses that it may get, and a pattern of the message. Without statuses, Node may respond or not. */
 type Case = [claim: string, call: Call, statuses: readonly number[], message?: RegExp]
 
 const withField = (name: string, ...values: (string | null)[]): Call => ({
@@ -188,7 +188,7 @@ const readBefore = new Map<string, readonly number[]>([
 ])
 
 interface HostileOptions {
-  /** Whether the application's parser reads the body before we do. */
+  /** Whether the application's parser reads the body before the package does. */
   readonly bodyIsReadBefore?: boolean
   /** Opens empty stores, with the teams of the fixtures. Default: in memory. */
   readonly open?: () => Awaitable<{ readonly store: ManagedStore; readonly keys?: ManagedKeyStore }>

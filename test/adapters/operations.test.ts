@@ -12,7 +12,7 @@ import { servers } from './servers.ts'
 
 /**
  * The opt-in operations, with the same cases for every adapter on a real server. The tests of their functions check
- * what the operations return. The cases here check that each is reached by its method and path, and what only HTTP has.
+ * what the operations return. The cases here check methods, paths, and everything else that only HTTP has.
  */
 
 const operations = ['create', 'preview', 'delete', 'list', 'export'] as const
@@ -110,7 +110,7 @@ for (const [name, start, notOffered] of servers) {
         for (const { status } of await Promise.all(answers)) expect(status).toBe(notOffered)
       }
       await statuses(get(`${PATH}/preview`), get(`${PATH}/delete`), post(`${PATH}/export`, { domains }))
-      // Even if the response to GET would be a page: a HEAD request reads none.
+      // A HEAD request reads no page, even where GET returns one.
       for (const method of ['HEAD', 'PUT', 'PATCH', 'DELETE'])
         await statuses(get(PATH, { method }), get(`${PATH}/export`, { method }))
       if (notOffered === 404) await statuses(post(`${PATH}/preview/x`, { domains }), get(`${PATH}/Export`))

@@ -11,7 +11,7 @@ export interface RawResponse {
 const PATIENCE = 20_000
 
 /**
- * Sends bytes unchanged, and reads all responses until the server closes the connection: for requests that no HTTP
+ * Sends bytes unchanged, and reads all responses until the server closes the connection. For requests that no HTTP
  * client would send.
  *
  * @param hangUpAfter Closes our side this many milliseconds after the last byte, perhaps in the middle of a body. Node
@@ -40,7 +40,7 @@ export async function exchange(
       )
     }, PATIENCE)
     socket.on('end', () => socket.end())
-    // A server that stops reading resets the connection while we still send. What it sent before that counts.
+    // A server that stops reading resets the connection while we still send. Its earlier responses count.
     socket.on('error', () => {})
     socket.on('close', () => {
       clearTimeout(timer)

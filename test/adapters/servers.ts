@@ -18,7 +18,7 @@ const NOT_OURS = 'not ours'
 /** Starts a server. The prefix is that of `app.use` in Express, and of `register` in Fastify. */
 type Start = (options: HandlerOptions & { path?: string; prefix?: string }) => Promise<RunningServer>
 
-/** @param before The application's middleware before ours, such as a body parser. */
+/** @param before The application's middleware before the package's, such as a body parser. */
 export const startExpress =
   (framework: () => Express, before: (app: Express) => void = () => {}): Start =>
   ({ prefix = '/', ...options }) => {

@@ -107,7 +107,7 @@ test('names can be added, and the page says why a name is invalid', async () => 
   assert.equal((await readNames())[0], 'www.example.net')
 })
 
-test('buttons fit fingers, the content is in a main element, and other sites cannot frame the page', async () => {
+test('buttons are large enough for fingers, and the page has a main element and cannot be framed', async () => {
   assert.equal(await page.getByRole('main').count(), 1)
   for (const box of await Promise.all((await page.getByRole('button').all()).map(each => each.boundingBox())))
     assert.ok(box.height >= 44 && box.width >= 44)

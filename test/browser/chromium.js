@@ -6,9 +6,9 @@ import { chromium } from 'playwright-core'
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
 
 /**
- * Starts a Chromium that reaches this machine alone.
+ * Starts a Chromium that can reach only this machine.
  *
- * @param {string} directory Where the one from npm is unpacked.
+ * @param {string} directory The folder into which the one from npm is unpacked.
  */
 export async function launchChromium(directory) {
   return chromium.launch({
@@ -28,9 +28,9 @@ export async function launchChromium(directory) {
 }
 
 /**
- * Finds a Chromium: the one of `CHROME_PATH`, the first on `PATH`, or the one that npm installed beside this file.
+ * Finds a Chromium: the one in `CHROME_PATH`, the first on `PATH`, or the one that npm installed next to this file.
  *
- * @param {string} directory Where the one from npm is unpacked.
+ * @param {string} directory The folder into which the one from npm is unpacked.
  * @returns {Promise<string>} The path of the executable.
  */
 async function findChromium(directory) {
@@ -65,7 +65,7 @@ async function unpackFromNpm(directory) {
   const { default: chromium } = await import('@sparticuz/chromium')
   const executable = await chromium.executablePath()
 
-  // Its own font settings name folders of AWS Lambda, and a page without any font crashes.
+  // The package's font settings point to folders of AWS Lambda, and a page without any font crashes.
   const fontSettings = join(directory, 'fonts.conf')
   writeFileSync(
     fontSettings,

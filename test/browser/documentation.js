@@ -1,6 +1,6 @@
 /**
  * Reads and tries the page of `examples/documentation.ts` in a real Chromium, as a person would: opens it, gives it a
- * key, sends the call that it suggests, and reads the answer.
+ * key, sends the call that it suggests, and reads the response.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,9 +13,9 @@ const example = startExample('documentation.ts', {
 })
 
 /**
- * Opens the page in a fresh profile and hands it over.
+ * Opens the page in a fresh profile, and passes it to a function.
  *
- * @returns What the page asked of other hosts, and what the console complained of: on a good day, nothing.
+ * @returns The page's requests to other hosts, and the errors on its console. Both should be empty.
  */
 async function visit(use, width = 1200) {
   const { page, complaints } = await example.openPage({ viewport: { width, height: 1000 } })
@@ -45,7 +45,7 @@ async function authorize(page, scheme, key) {
   await dialog.getByRole('button', { name: 'Close' }).last().click()
 }
 
-/** Tries the call with one of the documented examples, and reads the answer off the page. */
+/** Sends one of the documented examples from the page, and reads the response there. */
 async function send(page, exampleName) {
   await page.locator('.opblock-section-request-body .examples-select-element').selectOption(exampleName)
   await page.getByRole('button', { name: 'Execute' }).click()
@@ -79,7 +79,7 @@ test('the page describes the call, its responses and both kinds of key', async (
   assert.deepEqual(complaints, [])
 })
 
-/** In this order, for the teams share the registry. */
+/** The order matters, because the teams share the registry. */
 const calls = [
   { key: 'organizationKey', outcomes: ['created', 'created', 'internal_domain'] },
   { key: 'teamKey', outcomes: ['domain_already_licensed', 'domain_already_licensed', 'internal_domain'] },

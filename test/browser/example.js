@@ -10,8 +10,8 @@ import { launchChromium } from './chromium.js'
 /**
  * Starts an example on a free port, and Chromium, before the tests of a file, and ends both after them.
  *
- * @param wanted What to read from what the example prints: a pattern for each name.
- * @returns An object that has, once the tests begin, what was read, by name, and `openPage`.
+ * @param wanted Patterns by name. Each is matched with the output of the example.
+ * @returns An object that has the matches by name, and `openPage`, once the tests begin.
  */
 export function startExample(name, wanted) {
   const scratch = mkdtempSync(join(tmpdir(), 'browser-'))
@@ -42,7 +42,7 @@ export function startExample(name, wanted) {
     rmSync(scratch, { recursive: true, force: true })
   })
 
-  /** Opens a page in a fresh profile, and notes in `complaints` what its console complains of: at best, nothing. */
+  /** Opens a page in a fresh profile. Errors on its console are added to `complaints`. */
   async function openPage(options) {
     const page = await (await browser.newContext(options)).newPage()
     const complaints = []

@@ -39,8 +39,8 @@ after(async () => {
 })
 
 /**
- * Opens a page in a fresh profile after running `prepare` in it, hands it over, and checks that it sent no request to
- * others and had no error.
+ * Opens a page in a fresh profile, in which `prepare` runs first, and passes it to `use`. Checks that it had no error,
+ * and sent no request to other hosts.
  */
 async function visit(path, { prepare, ...options }, use) {
   const page = await (await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options })).newPage()
@@ -134,7 +134,7 @@ test('llms.txt and the sidebar link each guide, and llms-full.txt contains all g
   assert.ok(full.includes(readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8')))
 })
 
-/** What somebody types, and the path of the page that the first five results must have. */
+/** Each search, with the path of a page that must be among the first five results. */
 const searches = [
   ['localhost', /hostnames|errors|readme/],
   ['quota', /faq/],
@@ -253,7 +253,7 @@ test('no guide scrolls sideways on a phone of 375 pixels', async () => {
   })
 })
 
-/** All strings in the vectors: hostnames, what comes out of them, and whatever else there is. */
+/** All strings in the test vectors: hostnames, their results, and everything else. */
 function readVectors() {
   const folder = new URL('../vectors/', import.meta.url)
   const files = readdirSync(folder).filter(file => /\.(?:json|txt)$/.test(file))
@@ -359,7 +359,7 @@ for (const [where, prepare] of [
       const deleted = await send('Delete', 1, 'a.example.com')
       assert.equal(deleted.body.data.totals.deleted, 1)
 
-      // Somebody else opens the address, and sees the same.
+      // Another person who opens the address sees the same.
       const address = page.url()
       await page.goto('about:blank')
       await page.goto(address)

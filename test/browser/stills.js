@@ -1,6 +1,6 @@
 /**
- * Writes the stills of `docs/pictures`: the admin page of `examples/admin.ts`, and the playground of the built site.
- * `npm run docs:build`, then `node --test test/browser/stills.js`.
+ * Takes the screenshots in `docs/pictures`: of `examples/admin.ts`, and of the playground on the built site.
+ * Run `npm run docs:build`, then `node --test test/browser/stills.js`.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'

@@ -38,7 +38,7 @@ async function examine(config: PoolConfig, checks: string | readonly string[], {
 const team = { organizationId: '10', state: 'active' } as const
 const findTeam = (id: string) => ({ ...team, id })
 
-/** A server or a database of the shared one, with tables, for the length of one test. */
+/** A separate server, or a database of the shared one, with tables, for one test. */
 async function openWithTables(opened: Promise<TestServer> = openDatabase()): Promise<TestServer> {
   const server = await opened
   onTestFinished(() => server.stop())
@@ -448,7 +448,7 @@ test('when a failover left a standby, responses, the log, metrics and doctor sho
   await pool.end()
   await server.killAll()
   writeFileSync(signal, '')
-  // It never accepts connections that write.
+  // A standby accepts only connections that read.
   void server.start().catch(() => {})
   const isStandby = async () => {
     const asking = new Client(server.config)

@@ -26,9 +26,9 @@ export interface RunOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
   readonly input?: string
-  /** A module to load first. */
+  /** A module that the program loads first. */
   readonly preload?: string
-  /** A library to load first, with its settings in `env`. */
+  /** A shared library that the program loads first, with its settings in `env`. */
   readonly library?: string
 }
 

@@ -5,7 +5,7 @@ import { run } from './program.ts'
 const password = 'se:cr/et@wo#r?d%&1'
 const encoded = encodeURIComponent(password)
 
-/** Nothing listens there. */
+/** An address without a listener. */
 const server = '127.0.0.1:1/none'
 
 describe('doctor does not show the password in', () => {

@@ -132,7 +132,7 @@ describe('names that are internal_error', () => {
 
   test('are retried after all others, and their results keep their position', async () => {
     const progress: number[] = []
-    // More often than the halving of one call submits it.
+    // The name is submitted more often than halving one call requires.
     const store = failing(9)
     const { options } = await serve(undefined, store)
     const all = names(120)

@@ -149,6 +149,6 @@ test('syncAll reaches the wanted state if it is killed at any call and repeated'
     await syncAll(wanted, options)
     expect((await list()).toSorted()).toEqual(wanted.toSorted())
   }
-  // A list, five previews, two deletions and two registrations.
+  // The calls are a list, five previews, two deletions and two registrations.
   expect(kills).toBe(10)
 }, 60_000)

@@ -1,4 +1,4 @@
-/** libsql, which has the interface of better-sqlite3. Run by `npm run test:drivers`. */
+/** Tests the store on libsql, which has the interface of better-sqlite3. Run by `npm run test:drivers`. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

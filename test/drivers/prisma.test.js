@@ -1,4 +1,4 @@
-/** examples/bridge-prisma.ts, over @prisma/adapter-pg and a real PostgreSQL. Run by `npm run test:drivers`. */
+/** Tests examples/bridge-prisma.ts with @prisma/adapter-pg and PostgreSQL. Run by `npm run test:drivers`. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { after, before, describe, test } from 'node:test'
@@ -16,7 +16,7 @@ import { createMortalServer } from '../postgres/mortal-server.ts'
 
 const here = file => fileURLToPath(new URL(file, import.meta.url))
 
-/** Generating needs no engine, but Prisma downloads one unless the variable is set. */
+/** Generating a client needs no engine, but Prisma downloads one unless this variable is set. */
 async function generate() {
   const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: '1' }
   const parameters = [here('node_modules/prisma/build/index.js'), 'generate', '--schema', here('schema.prisma')]

@@ -39,7 +39,7 @@ describe('an application’s own code', () => {
     },
   )
 
-  test.each([0, 200, 302, 399, 600, 402.5, Number.NaN, '402'])('with the status %s is rejected', status => {
+  test.each([0, 200, 302, 399, 600, 402.5, Number.NaN, '402'])('with the status %o is rejected', status => {
     expect(() => new ApiError('payment_required', 'Pay first.', { status: status as number })).toThrow(
       /status of an ApiError must be an integer from 400 to 599/,
     )

@@ -30,7 +30,7 @@ const broken = (breaks: string, scenario: ScenarioName, isFoundBySimulation: boo
   },
 })
 
-/** A memory store returns at once. */
+/** The pending changes of a memory store, which does not return promises. */
 const pendingIn = (outbox: Outbox) => outbox.list(undefined, 1000) as readonly PendingChange[]
 const ofKind =
   (kind: Change['kind']) =>

@@ -64,8 +64,8 @@ const TWICE = 'a name is registered twice and released'
 const WILDCARD = 'a wildcard is released while another team registers below it'
 
 /**
- * The broken stores of the suite that lose a change, or return something wrong. All other broken stores that push show
- * only in what exploration does not check: extra pushes, logs, counts, arguments, and signals.
+ * The broken stores of the suite that lose a change, or return something wrong. All other broken stores that push break
+ * only rules that exploration does not check, about extra pushes, logs, counts, arguments or signals.
  */
 const lossy: readonly (readonly [id: string, scenario: ScenarioName])[] = [
   ['without-synchronize-nothing-is-pending', TWO_TEAMS],

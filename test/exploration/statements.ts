@@ -1,21 +1,21 @@
 import type { Pool, PoolClient } from 'pg'
 import type { PostgresPool } from '../../src/postgres/index.ts'
 
-/** Works through a pool, and returns its outcome. */
+/** Some work on a pool. Returns its outcome. */
 export type Work = () => Promise<string>
 
 /** A caller with its own sessions, whose statements are sent one by one on command. */
 export interface Caller {
   readonly pool: PostgresPool
-  /** Starts to work, up to its first statement. */
+  /** Starts the work, and stops before its first statement. */
   start(work: Work): void
-  /** The next statement; absent while one waits for a lock, and at the end. */
+  /** The next statement. It is `undefined` while a statement waits for a lock, and at the end. */
   next(): string | undefined
   /** Sends the next statement. */
   step(): void
-  /** The process ID of the session that sends its statements. */
+  /** The process ID of the caller's session in PostgreSQL. */
   session(): number
-  /** The sessions for whose locks its statement waits. */
+  /** The process IDs of the sessions for whose locks its statement waits. */
   findBlockers(): Promise<readonly number[]>
   /** The outcome of the work. */
   ending(): string | undefined
@@ -74,10 +74,10 @@ export function createCaller(sessions: Pool, observer: Pool): Caller {
   }
 }
 
-/** The caller of each step, in order. */
+/** A schedule: the caller of each step, in order. */
 type Order = readonly number[]
 
-/** The callers that can make the next step of a schedule. */
+/** The callers that can make the next step. */
 interface Fork {
   readonly ready: readonly number[]
   readonly chosen: number
@@ -108,7 +108,7 @@ export async function runAllOrders(
   return orders
 }
 
-/** Follows an order to its end, and then continues with the first possible caller. */
+/** Makes the steps of a schedule, and then lets the first possible caller make each further step. */
 async function runOrder(callers: readonly Caller[], works: readonly Work[], order: Order) {
   const forks: Fork[] = []
   const story: string[] = []
@@ -126,8 +126,8 @@ async function runOrder(callers: readonly Caller[], works: readonly Work[], orde
 }
 
 /**
- * Resolves when nothing more happens without another step: each caller has a next statement, has ended, or waits for
- * a lock of a caller that is still. A wait for a lock of autovacuum ends by itself.
+ * Resolves when no caller makes progress without another step, because it has a next statement, has ended, or waits for
+ * a lock of such a caller. A wait for a lock of autovacuum ends by itself.
  */
 async function becomeStill(callers: readonly Caller[]): Promise<void> {
   const isIdle = (caller: Caller) => caller.next() !== undefined || caller.ending() !== undefined

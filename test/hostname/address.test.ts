@@ -4,7 +4,7 @@ import { readCases } from '../vectors/read.ts'
 
 const WIDTH = { 4: 32, 6: 128 } as const
 
-/** Addresses as numbers: a second implementation, independent of the library and its dependencies. */
+/** Converts addresses to numbers and back, independently of the package and its dependencies. */
 function toNumber(address: string): bigint {
   if (!address.includes(':')) return address.split('.').reduce((value, part) => value * 256n + BigInt(part), 0n)
   const [head = '', tail] = address.split('::')
@@ -133,7 +133,7 @@ describe('in every spelling that a URL parser or inet_aton accepts', () => {
         .normalize('NFKC')
         .replace(/[\s\u00ad\u200b]|[.。]\s*$/g, '')
         .replaceAll('。', '.')
-        // These zeros change nothing, whether or not they mean octal.
+        // These zeros do not change the value, even if they mean octal.
         .replace(/\b0+(?=[0-9])/g, '') === '8.8.4.4'
     expect(refused.filter(isSpelled).length).toBeGreaterThan(5)
     for (const spelling of refused) {

@@ -101,7 +101,7 @@ describe('messages', () => {
   })
 })
 
-/** What an input spells, apart from compatibility characters, separators in place of dots and invisible characters. */
+/** Normalizes compatibility characters, separators in place of dots, and invisible characters of an input. */
 function spell(text: string): string {
   return text
     .normalize('NFKC')

@@ -49,21 +49,24 @@ testAny('classifyHostname never throws, and returns only the documented fields',
   expect(Object.values(classification)).not.toContain(undefined)
 })
 
-testAny('a suggestion, and the A-labels of an input, are accepted unchanged', classification => {
+testAny('the suggestion for an invalid input is accepted unchanged, and so are its A-labels', classification => {
   if (classification.valid) return
   for (const domain of [classification.suggestion, classification.aLabels])
     if (domain !== undefined) expect(classifyHostname(domain)).toMatchObject({ valid: true, domain })
 })
 
-testAny('the message quotes the suggestion, and the rejected rest is part of the input', (classification, input) => {
-  if (classification.valid) return
-  const { message, suggestion, rest } = classification
-  const shown = /; send "([^"]*)" instead[,.]/u.exec(message)?.[1]
-  expect(shown === undefined ? undefined : classifyHostname(shown)).toEqual(
-    suggestion === undefined ? undefined : expect.objectContaining({ domain: suggestion }),
-  )
-  if (rest !== undefined) expect([input.includes(rest), classifyHostname(rest).valid]).toEqual([true, false])
-})
+testAny(
+  'the message quotes the suggestion, and as rejected only parts of the input',
+  (classification, input) => {
+    if (classification.valid) return
+    const { message, suggestion, rest } = classification
+    const shown = /; send "([^"]*)" instead[,.]/u.exec(message)?.[1]
+    expect(shown === undefined ? undefined : classifyHostname(shown)).toEqual(
+      suggestion === undefined ? undefined : expect.objectContaining({ domain: suggestion }),
+    )
+    if (rest !== undefined) expect([input.includes(rest), classifyHostname(rest).valid]).toEqual([true, false])
+  },
+)
 
 testAny('classifying the domain of a valid result gives the same result', classification => {
   if (classification.valid) expect(classifyHostname(classification.domain)).toEqual(classification)

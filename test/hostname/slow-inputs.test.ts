@@ -4,17 +4,17 @@ import { readCases } from '../vectors/read.ts'
 
 const texts = [
   ...readCases<[string]>('slow-inputs.json').map(([text]) => text),
-  // A Katakana middle dot needs a look at the whole label.
+  // For a Katakana middle dot, the whole label must be checked.
   `${'\u30fb'.repeat(511)}ア`,
   `${`${'\u30fb'.repeat(31)}ア.`.repeat(15)}com`,
-  // Marks that NFC takes apart and sorts, before and after dots of all spellings.
+  // Marks that NFC decomposes and sorts, before and after dots of all spellings.
   `${'｡'.repeat(10)}${'\u0f73'.repeat(495)}\u0338\u200b`,
   `a${'\u0f73'.repeat(251)}.a${'\u0f73'.repeat(250)}.com\u200b`,
   `${`a${'\u0f73'.repeat(60)}。`.repeat(8)}com`,
-  // Letters that are mapped, after mistakes that are undone one by one.
+  // Letters that are mapped, after mistakes that are fixed one by one.
   `${'·'.repeat(4)}${'İİİİא．İ–'.repeat(63)}`,
   `“«„‘${'İİİİא．İ–'.repeat(63)}`,
-  // Characters that are mapped, and mistakes that are undone one by one around them.
+  // Characters that are mapped, between mistakes that are fixed one by one.
   ...['👍🏽', 'Å', '．', 'a\ufe0f', 'Å.', 'я@я.'].flatMap(unit => [
     `${unit.repeat(512).slice(0, 508)}"`,
     `“•"${unit.repeat(512).slice(0, 504)}"`,
@@ -26,8 +26,8 @@ const texts = [
 ]
 
 /**
- * The maximum of a call. The goal, measured in `bench/`, is a twentieth of the bound here, which no load on the machine
- * can reach.
+ * The number of hostnames in a call, and the longest time that they may take. The goal in `bench/` is a twentieth of
+ * this time, so other load on the machine does not make the test fail.
  */
 const CALL = 100
 const MAX_CPU_SECONDS = 1
@@ -56,7 +56,7 @@ test.each(texts.map(text => [text.slice(0, 40), text]))(
   },
 )
 
-/** How many characters the runtime normalizes for an input. Only patterns cost besides. */
+/** How many characters the runtime normalizes for an input. All other costs are those of patterns. */
 function countNormalized(text: string): number {
   const { normalize } = String.prototype
   let count = 0
@@ -72,7 +72,7 @@ function countNormalized(text: string): number {
   return count
 }
 
-test('an input is normalized once, however many mistakes are undone, and its expanded form never', () => {
+test('at most 512 characters are normalized for an input, even if many mistakes are fixed or characters expand', () => {
   // U+3316 stands for six characters. Letters that were mapped before are not normalized one by one.
   const expanding = ['\u3316'.repeat(512), `${'\u3316'.repeat(63)}.`.repeat(7), '\ufdfa'.repeat(512)]
   const counts = [...texts, ...expanding].map(text => [countNormalized(text), countNormalized(text), text] as const)
@@ -85,7 +85,7 @@ test('of an input of more than 512 characters, nothing is normalized', () => {
   expect([512, 513, 512].map(isNormalized)).toEqual([true, false, true])
 })
 
-test('a suggestion is found around at most 253 mapped characters in total, or any number of ASCII characters', () => {
+test('a suggestion is found in an ASCII input of any length, or if at most 253 characters need mapping', () => {
   const wrap = (name: string) => `“${name}”`
   const isSuggested = (text: string) => 'suggestion' in classifyHostname(text)
   expect([wrap(`é${'\u00ad'.repeat(200)}.de`), wrap(`é${'\u00ad'.repeat(300)}.de`)].map(isSuggested)).toEqual([

@@ -21,7 +21,7 @@ async function createTables(options) {
   await database.close()
 }
 
-/** @returns The statements that it proposes. It then asks for confirmation, which it never gets. */
+/** @returns The statements that drizzle-kit proposes. It then asks for confirmation, and is ended. */
 function push(filter = {}) {
   const { stdout, stderr } = spawnSync(
     process.execPath,

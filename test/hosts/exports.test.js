@@ -1,4 +1,4 @@
-/** Exports that fail midway in Express and Fastify, compressed or not. Run by `npm run test:hosts`. */
+/** Tests exports that fail midway in Express and Fastify, compressed or not. Run by `npm run test:hosts`. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -22,7 +22,7 @@ for (let part = 0; part < 200; part += 1) {
   await registerDomains(team, { domains }, store)
 }
 
-/** @param pages After how many pages the store fails: many, because compression holds the first bytes back. */
+/** @param pages After how many pages the store fails. It must be many, because compression delays the first bytes. */
 function createOptions(pages) {
   let listed = 0
   async function list(page) {
@@ -33,7 +33,7 @@ function createOptions(pages) {
   return { store: { ...store, list }, authenticate: () => team, operations: ['export'], onError() {} }
 }
 
-/** Each creates a server that does not listen yet. */
+/** Functions that create a server, which does not listen yet. */
 const servers = {
   'Express over HTTP/1': options => createServer(express().use(compression(), domainsRouter(options))),
   'Express over HTTP/2': options => createHttp2Server(http2Express(express).use(compression(), domainsRouter(options))),

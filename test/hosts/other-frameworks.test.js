@@ -1,4 +1,4 @@
-/** The servers of docs/recipes/other-frameworks.md, called over HTTP. Run by `npm run test:hosts`. */
+/** Calls the servers of docs/recipes/other-frameworks.md over HTTP. Run by `npm run test:hosts`. */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
@@ -17,7 +17,7 @@ const scopes = ['domains:create', 'domains:read']
 keys.addKey({ hash, type: 'team', ownerId: '1', scopes })
 const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${key}` }
 
-/** Each starts a server, and returns its origin. */
+/** Functions that start a server and return its origin. */
 const servers = {
   async Koa(handle) {
     const app = new Koa()

@@ -1,4 +1,4 @@
-/** The sessions of docs/recipes: each program takes the caller from what its host has already. */
+/** The recipes for sessions: each program gets the caller from the application's own session. */
 import { randomUUID } from 'node:crypto'
 import { apiKey } from '@better-auth/api-key'
 import fastifyJwt from '@fastify/jwt'
@@ -15,7 +15,7 @@ import passport from 'passport'
 const createStore = () => createMemoryStore({ teams: [{ id: '1', organizationId: '10', state: 'active' }] })
 const ofTeam = teamId => ({ type: 'team', teamId, scopes: ['domains:create'] })
 
-/** Stands for a strategy such as `passport-local`. */
+/** In place of a strategy such as `passport-local`. */
 class TicketStrategy extends passport.Strategy {
   name = 'ticket'
   authenticate(request) {

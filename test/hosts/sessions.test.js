@@ -1,4 +1,4 @@
-/** Sessions instead of API keys, with popular libraries for sessions. Run by `npm run test:hosts`. */
+/** Tests sessions instead of API keys, with popular session libraries. Run by `npm run test:hosts`. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'

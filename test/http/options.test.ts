@@ -63,7 +63,7 @@ const wrong: [what: string, message: RegExp, options: unknown][] = [
     /"bodyLimit" must be an integer number of bytes above 0/,
     { ...right, bodyLimit },
   ]),
-  // A timer of more than 31 bits would end at once.
+  // A timer of more than 31 bits would fire immediately.
   ...[Number.NaN, -1, 0, Number.POSITIVE_INFINITY, 2 ** 31, '30000', null].flatMap((limit): typeof wrong => [
     [`${inspect(limit)} as timeLimit`, /"timeLimit" must be a number of milliseconds/, { ...right, timeLimit: limit }],
     [

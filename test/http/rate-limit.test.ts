@@ -167,7 +167,7 @@ test.each([
   if (status === 429) expect(headers.get('Retry-After')).toBe('999999999999999')
 })
 
-/** Lets the time limit of the call pass at once, so it can be long enough for everything else. */
+/** Makes the time limit of the call pass immediately, so the limit itself can be long enough for all other work. */
 function hang(): Promise<never> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   setImmediate(() => {

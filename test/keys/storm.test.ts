@@ -10,7 +10,7 @@ const random = createRandom(seed)
 const schema = 'storm'
 const SERVERS = 3
 const CALLERS = 60
-/** How many calls each try of a key makes at once. */
+/** How many simultaneous calls try a key. */
 const TRIES = 12
 
 type Kind = 'valid' | 'unknown' | 'revoked' | 'being revoked'
@@ -55,7 +55,7 @@ describe.runIf(isLong)('the key store of PostgreSQL', () => {
     await server.stop()
   })
 
-  test('in a storm of calls, each key is refused from its revocation on, and no valid key is refused', async () => {
+  test('under many simultaneous calls, a key is rejected once it is revoked, and not before', async () => {
     const valid = await Promise.all(Array.from({ length: 5 }, issue))
     const revoked = await Promise.all(Array.from({ length: 5 }, issue))
     for (const { hash } of revoked) await keys.revokeKey(hash)
@@ -72,7 +72,7 @@ describe.runIf(isLong)('the key store of PostgreSQL', () => {
       const before = kindOf()
       const start = performance.now()
       const status = await call(key)
-      // A call that overlaps with the revocation may be let in or not.
+      // A call that overlaps with the revocation may be accepted or rejected.
       const kind = before === 'valid' ? kindOf() : before
       times[kind].push(performance.now() - start)
       statuses[kind === 'revoked' && before === 'valid' ? 'being revoked' : kind].add(status)

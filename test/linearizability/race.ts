@@ -127,7 +127,7 @@ async function callImport(store: RacedStore, random: Random, names: readonly Kno
     (store.import as NonNullable<DomainStore['import']>)({
       ...request,
       decide(found) {
-        // Retried after a failure: the last attempt counts.
+        // A failed import was retried, so the last attempt counts.
         imported = request.decide(found)
         return request.decide(found)
       },

@@ -6,7 +6,7 @@ export interface RacerTask {
   /** How to connect to the database. */
   readonly config: object
   readonly seed: number
-  /** The number of its clients, which call at the same time. */
+  /** How many clients this process has. They call at the same time. */
   readonly names: readonly string[]
 }
 

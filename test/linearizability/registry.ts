@@ -61,10 +61,10 @@ export interface Deed {
   readonly endedAt: number
 }
 
-/** In no particular order. */
+/** The registrations of a registry, in any order. */
 type State = readonly Held[]
 
-/** By team ID. */
+/** How many names each team may register, by team ID. */
 type Limits = Readonly<Record<string, number>>
 
 /**
@@ -98,7 +98,7 @@ export function findFault(
     // A call that ends at the moment when another starts overlaps with it: the clock may be coarse.
     const firstEnd = Math.min(...left.map(({ endedAt }) => endedAt))
     const next = left.filter(({ startedAt }) => startedAt <= firstEnd)
-    // Taken at once, without trying other orders, because they change nothing for the rest.
+    // These calls come first, without trying other orders, because they change nothing for the rest.
     const idle = new Set(next.filter(deed => step(state, deed) === state))
     if (idle.size > 0) {
       const others = left.filter(deed => !idle.has(deed))
@@ -210,7 +210,7 @@ function addTo(state: State, { teamId, names }: Extract<Operation, { kind: 'refu
 
 const isSame = (answer: State, truth: State) => toText(answer) === toText(truth)
 
-/** Equal strings for equal states. */
+/** A string that is equal for equal states. */
 const toText = (state: State) =>
   state
     .map(({ domain, domainId, teamId }) => `${domain} ${domainId} of team ${teamId}`)

@@ -1,7 +1,7 @@
 import { fieldSchemas } from '../../src/wire/fields.ts'
 
 /**
- * Stryker tries a mutant on the tests that ran it. What the first test makes and later ones reuse is made here, outside
- * of any test, so that its mutants are tried on all of them.
+ * Stryker tests a mutant with the tests that ran its code. This creates the cached schemas outside of any test, so
+ * their mutants are tested with all tests, not only with the first one that needs them.
  */
 fieldSchemas()

@@ -1,4 +1,4 @@
-/** Mutation testing of the rules: `npm run test:mutation`. Tests of SQL stores hold the columns of key-row.ts. */
+/** Mutation testing of the rules: `npm run test:mutation`. The tests of SQL stores check the columns of key-row.ts. */
 export default {
   mutate: [
     'src/registry/{overlap,register-names,request}.ts',
@@ -6,7 +6,7 @@ export default {
     'src/{keys,wire}/*.ts',
     '!src/keys/key-row.ts',
   ],
-  // What the tests need, and no second biome.json.
+  // The files that the tests need, without a second biome.json.
   ignorePatterns: ['/*', '!/src', '!/test', '!/dist', '!/examples', '!/package.json', '!/tsconfig.json'],
   testRunner: 'vitest',
   vitest: { configFile: 'test/mutation/vitest.config.ts' },

@@ -1,2 +1,2 @@
-/** The package under test stands above this folder. */
+/** The package under test is in a folder above this one. */
 export default { turbopack: { root: new URL('../..', import.meta.url).pathname } }

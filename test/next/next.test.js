@@ -31,7 +31,7 @@ let server
 let origin
 
 before(async () => {
-  // Without any of the settings: a build has no secrets.
+  // The build gets no settings, because a build has no secrets.
   const build = start(bare, 'build')
   build.stdout.pipe(process.stderr)
   const [code] = await once(build, 'exit')

@@ -13,7 +13,7 @@ const { requestBody, responses } = document.paths['/v1/domains'].post
 const requests = requestBody.content['application/json'].examples
 const successes = responses[200].content['application/json'].examples
 
-/** A response without the IDs, which the store chose. */
+/** A response without its IDs, which differ from store to store. */
 const withoutIds = (answer: unknown) =>
   JSON.parse(JSON.stringify(answer), (key, value) => (key === 'domainId' ? 'an ID' : value))
 

@@ -68,7 +68,7 @@ describe('a list', () => {
         const { data } = await listDomains(reading, query, store)
         seen.push(...data.domains.map(({ domain }) => domain))
         after = data.next
-        // Including the one that is the cursor.
+        // The name at the cursor is deleted too.
         const last = data.domains.at(-1)?.domain
         await store.release('1', [...(last ? [last] : []), `n${page}.example.com`])
         await registerDomains(team1, { domains: [`new${page}.example.net`] }, store)

@@ -70,7 +70,7 @@ test('a registered name that only an older suffix list allowed is existing, even
     expect(outcomeOf(own)).toEqual([...held, ...refused])
     expect(outcomeOf(other)).toEqual(['public_suffix_domain', 'internal_domain', ...refused])
   }
-  // Names below them are not looked up: that could be every registration.
+  // Names below them are not looked up, because that could be every registration.
   expect(find.mock.calls.flatMap(([{ bases }]) => bases)).toEqual([])
 })
 

@@ -36,7 +36,7 @@ test('reconcile yields an addition for each unwatched name and a removal for eac
   const [, ...withoutFirst] = watched
   const odd = [gone('first.com', '0'), ...withoutFirst.slice(0, -1), gone('last.com', 'f')]
   expect(await corrections(store, odd)).toEqual(['remove first.com', 'add a.com', 'add e.com', 'remove last.com'])
-  // Released, and registered again: the old ID must be removed.
+  // The name was released and registered again, so its old ID must be removed.
   await store.release('1', ['b.com'])
   await registerDomains(team1, { domains: ['b.com'] }, store)
   expect(await corrections(store, watched)).toEqual(['remove b.com', 'add b.com'])
@@ -166,7 +166,7 @@ test(`${counts.registrations} registrations are compared with as many watched na
   const numberOf = (text: string) => Number.parseInt(text.slice(24), 16)
   const isRegistered = (number: number) => number % 1000 !== 7
   const isWatched = (number: number) => number % 1000 !== 8
-  /** Returned by the store, and not yet reached by the other side. */
+  /** Registrations that the store has returned, and that the watched list has not reached yet. */
   let [ahead, farthestAhead] = [0, 0]
   const store: DomainStore = {
     findTeam: () => null,

@@ -1,4 +1,4 @@
-/** Calls the server by each generated client, and prints what it got. The compiler has checked it before. */
+/** Calls the server with each generated client, and prints the responses. The compiler has checked this file. */
 
 import { client } from './hey-api/client.gen.ts'
 import { registerDomains as heyApi } from './hey-api/sdk.gen.ts'

@@ -86,7 +86,7 @@ test('in a transaction that has already failed, a call sends only a few statemen
   const store = createPostgresStore({ database: { query }, findTeam })
   const calling = registerDomains(team1, { domains: manyDomains(100) }, store)
   await expect(calling).rejects.toMatchObject({ status: 500, cause: { code: '25P02' } })
-  // One statement for each part of the call that was tried.
+  // The call sent one statement for each part that it tried.
   expect(sent).toBeLessThanOrEqual(10)
 })
 
@@ -418,7 +418,7 @@ async function runTransaction(number: number, random: Random, shared: readonly s
   const end = random.chance(0.8) ? 'COMMIT' : 'ROLLBACK'
   hasEnded = true
   expect((await client.query(end)).command).toBe(end)
-  // If the stores still send anything, they send it now.
+  // This leaves time for statements that the stores send too late.
   await new Promise(resolve => setTimeout(resolve, 20))
   client.release()
   return { number, isCommitted: end === 'COMMIT', created, released, late }

@@ -24,7 +24,7 @@ export interface CallersOptions {
   readonly origins: readonly (() => string)[]
 }
 
-/** Callers at work. */
+/** Callers that are sending calls. */
 export interface Callers {
   readonly answers: readonly Answer[]
   /** Outcomes other than status 200: the status with its code, or `cut` if the connection was cut. */

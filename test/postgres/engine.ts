@@ -4,7 +4,7 @@ import { Pool, type PoolConfig } from 'pg'
 import type { MortalServer } from './mortal-server.ts'
 import type { TestServer } from './server.ts'
 
-/** The parameters of `npm run test:engine`; see run-engine.ts. Without them, tests start their own servers. */
+/** The parameters of `npm run test:engine` (see run-engine.ts). Without them, tests start their own servers. */
 interface Engine {
   /** The connection string of each node. Tables are created through the first. */
   readonly urls: readonly string[]

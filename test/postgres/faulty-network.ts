@@ -8,13 +8,13 @@ type End = 'client' | 'server'
 interface Passage {
   readonly from: End
   readonly chunk: Buffer
-  /** How many bytes of this connection have come from this end before. */
+  /** How many bytes came from this end of the connection before. */
   readonly before: number
 }
 
 /** How the network handles data. */
 interface Outcome {
-  /** How many bytes at its start are lost. Default 0. */
+  /** How many bytes at the start of the chunk are lost. Default 0. */
   readonly skips?: number
   /** The offset up to which the chunk is passed on. */
   readonly passes: number
@@ -50,7 +50,7 @@ export const loseCommit: Fault = ({ from, chunk }) =>
 export const loseAnswerToCommit: Fault = ({ from, chunk }) =>
   from === 'server' && chunk.includes('COMMIT\0') ? isCut : passes(chunk)
 
-/** Ends each connection just as the server reports that it is ready, as a server that has just crashed does. */
+/** Ends each connection when the server reports that it is ready, as if the server had just crashed. */
 export const endWhenReady: Fault = ({ from, chunk }) =>
   from === 'server' && chunk.subarray(-READY.length).equals(READY)
     ? { passes: chunk.length, adds: CRASHED, isCut: true }

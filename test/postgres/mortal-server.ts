@@ -80,7 +80,7 @@ export async function createMortalServer(initdbFlags: readonly string[] = []): P
     // A stopped postmaster starts no processes in the meantime.
     postmaster.kill('SIGSTOP')
     orphans = await findChildren(postmaster.pid as number)
-    // None may be missed: a process that waits for a killed process's lock would never end.
+    // All must be killed, because a process that waits for a killed process's lock would never end.
     if (what === 'all') for (const orphan of orphans) process.kill(orphan, 'SIGKILL')
     postmaster.kill('SIGKILL')
     await exit

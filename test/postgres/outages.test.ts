@@ -138,7 +138,7 @@ describe('over HTTP', () => {
     expect(failed).toMatchObject({ status: 500, error: 'internal_error' })
     expect(failures.length).toBeGreaterThan(0)
     for (const failure of failures) expect(failure).toBeInstanceOf(Error)
-    // If the key is looked up in the same database.
+    // This call looks up its key in the same database.
     expect(unknownCaller).toMatchObject({ status: 500, error: 'internal_error' })
     expect(onError).toHaveBeenCalledTimes(failures.length + 1)
     expect(await held()).toEqual([])

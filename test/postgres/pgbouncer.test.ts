@@ -52,9 +52,10 @@ describe.skipIf(!program)(name, () => {
   }
 
   test.each([
-    ['pipelined', true],
-    ['one_after_the_other', false],
-  ])('all calls succeed if statements are sent without names (%s)', async (schema, pipeline) => {
+    ['with', true],
+    ['without', false],
+  ])('all calls succeed %s pipelining if statements are sent without names', async (word, pipeline) => {
+    const schema = `${word}_pipelining`
     expect(await call(createPool(pipeline), schema, false)).toEqual([])
     const { rows } = await pool.query(`SELECT count(*)::integer FROM ${schema}.names`)
     expect(rows).toEqual([{ count: CALLERS + CALLERS * CALLS }])

@@ -168,7 +168,7 @@ async function start({ create, hasten }: Modelled, seen: { pushed: number; refus
       })
     } else {
       refuses = taken.refuses
-      // By setting the clock of one back, and the pending changes of the other forward.
+      // This sets the clock of one store forward, and moves the pending changes of the other back.
       clock += taken.clock
       await hasten(taken.clock)
       seen.pushed += await both(({ store }) => sweepAll(store, taken.limit))

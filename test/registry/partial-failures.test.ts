@@ -135,7 +135,7 @@ describe('one of a thousand changes', () => {
     expect(pushes.slice(1).toSorted()).toEqual([['n3.com'], ['n8.com']])
   })
 
-  test('takes at most 25 pushes to be found out as refused, and then one each time that it is due', async () => {
+  test('that is refused takes at most 25 pushes in the first sweep, and one in each later sweep', async () => {
     const { receiver, push } = createReceiver(changes => {
       if (changes.some(isPoison)) throw new Error('500')
     })

@@ -35,7 +35,7 @@ test('the store gets the names in the order of the call', async () => {
 })
 
 describe('a batch of names that fails', () => {
-  test('because of one in a hundred names loses only the result of that name, and needs few extra calls', async () => {
+  test('because of one in a hundred names costs only the result of that name, and needs few extra calls', async () => {
     const cause = new Error('poison')
     const { summary, calls, onError } = await registerThrough(async (request, register) => {
       if (holds(request, 'www.n57.com')) throw cause
@@ -46,7 +46,7 @@ describe('a batch of names that fails', () => {
     expect(onError.mock.calls).toEqual([[cause]])
   })
 
-  test('every time is tried only a few times', async () => {
+  test('at each attempt is tried only a few times', async () => {
     const { summary, calls, onError } = await registerThrough(() => {
       throw new Error('down')
     }, hundred)
@@ -56,7 +56,7 @@ describe('a batch of names that fails', () => {
   })
 
   test.each([1, 2, 3, 4, 5, 8, 50])(
-    'because of one of %i names, at any position, loses only the result of that name',
+    'because of one of %i names, at any position, costs only the result of that name',
     async count => {
       const names = hundred.slice(0, count)
       for (const { domain } of names) {
@@ -69,7 +69,7 @@ describe('a batch of names that fails', () => {
     },
   )
 
-  test('because of ten names loses only those ten results, and each distinct cause is reported once', async () => {
+  test('because of ten names costs only those ten results, and each distinct cause is reported once', async () => {
     const { summary, onError } = await registerThrough(async (request, register) => {
       const index = hundred.findIndex(({ domain }, position) => position % 10 === 0 && holds(request, domain))
       if (index >= 0) throw new Error(index < 50 ? 'one' : 'another')
@@ -120,7 +120,7 @@ describe('a batch of names that fails', () => {
     expect(onError.mock.calls).toEqual([[cause]])
   })
 
-  test('only once loses no result', async () => {
+  test('only once costs no result', async () => {
     let hasFailed = false
     const { summary, onError } = await registerThrough((request, register) => {
       if (!hasFailed) {
@@ -163,7 +163,7 @@ describe('a store that hangs', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  test('on one name loses only that result, and takes less than the time limit', async () => {
+  test('on one name costs only the result of that name, and takes less than the time limit', async () => {
     const start = performance.now()
     const registered = registerThrough(
       (request, register) => (holds(request, 'www.n57.com') ? new Promise<never>(() => {}) : register(request)),

@@ -34,7 +34,7 @@ function open(domains: readonly string[] = [], random = (): number => 0) {
     accepted: [] as string[],
     push: ((changes: readonly Change[]) => {
       monitor.pushes.push(toDomains(changes))
-      if (monitor.isAway) throw new Error('away')
+      if (monitor.isAway) throw new Error('unavailable')
       const refused = changes.find(({ domain }) => monitor.refused.has(domain))
       if (refused) throw new Error(`no ${refused.domain}`)
       monitor.accepted.push(...toDomains(changes))
@@ -94,7 +94,7 @@ describe('a sweep', () => {
     expect(wait).toBeLessThan(SOON)
   })
 
-  test('without a successful push makes few pushes, and retries all soon with one refusal counted', async () => {
+  test('without a successful push makes few pushes, and retries all soon, with one refusal counted', async () => {
     const { monitor, sweep, told, waits, outbox } = open(manyDomains(64))
     monitor.isAway = true
     for (let sweeps = 1; sweeps <= 20; sweeps += 1) {
@@ -104,7 +104,7 @@ describe('a sweep', () => {
       expect(Object.values(await waits())).toEqual(Array(64).fill([SOON, 1]))
       await pass(SOON)
     }
-    expect(told).toEqual(Array(20).fill([new Error('away'), undefined]))
+    expect(told).toEqual(Array(20).fill([new Error('unavailable'), undefined]))
     monitor.isAway = false
     monitor.pushes = []
     expect(await sweep()).toEqual(done(64))
@@ -195,7 +195,7 @@ describe('a monitor that throws MonitorUnavailableError', () => {
     [86_400_000, HOUR],
   ])('with retryAfter %s gets the next push after %i ms', async (retryAfter, wait) => {
     const { monitor, sweep, waits } = open(['a.com'])
-    monitor.push = () => Promise.reject(new MonitorUnavailableError('away', { retryAfter }))
+    monitor.push = () => Promise.reject(new MonitorUnavailableError('unavailable', { retryAfter }))
     await sweep()
     expect(await waits()).toEqual({ 'a.com': [wait, 0] })
   })
@@ -275,7 +275,7 @@ describe('the push of a call', () => {
   test('rejects without calling onError while the monitor is unavailable', async () => {
     const { monitor, synchronizer, report, told } = open(['a.com'])
     monitor.isAway = true
-    await expect(synchronizer.synchronize([toRegistration('a.com')], report)).rejects.toThrow('away')
+    await expect(synchronizer.synchronize([toRegistration('a.com')], report)).rejects.toThrow('unavailable')
     expect(told).toEqual([])
   })
 })

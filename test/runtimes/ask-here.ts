@@ -5,7 +5,7 @@ import { listen } from '../listen.ts'
 
 type Answers = Record<string, unknown>
 
-/** Thrown where a function that is asked cannot go on without an answer of the side that asks. */
+/** Thrown by a function that cannot continue without an answer from its caller in the other process. */
 class Question {
   readonly content: unknown
   constructor(content: unknown) {
@@ -14,10 +14,10 @@ class Question {
 }
 
 /**
- * Lets a server in another process ask the functions of these options. A function that needs something of the caller's
- * at once, as a store needs `decide`, is broken off with a {@link Question}, and called again with the answer.
+ * Lets a server in another process call the functions of these options over HTTP. If a function needs a result from the
+ * server's side, as a store needs that of `decide`, it throws a {@link Question}, and is called again with the answer.
  *
- * @returns What the server is to make its options of, in a line.
+ * @returns The settings from which the server creates its options, in one line.
  */
 export async function askHere(options: HandlerOptions & { path?: string }) {
   const { store, keys, rateLimiter, onError } = options

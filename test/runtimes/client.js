@@ -1,4 +1,4 @@
-/** Calls the server with the `fetch` of the runtime that runs this, once with a text and once with a stream. */
+/** Calls the server with the `fetch` of this runtime, with a string and with a stream as the body. */
 const [url, key] = (globalThis.Deno?.args ?? process.argv.slice(2)).slice(-2)
 
 const body = JSON.stringify({ domains: ['www.example.com', 'bücher.de'] })

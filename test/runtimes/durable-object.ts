@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'tsup'
 import { workerd } from './runtimes.ts'
 
-/** What is in the environment is bound under the same names. */
+/** The variables of the environment become bindings of the same names. */
 const toConfig = (environment: readonly string[]) => `
 using Workerd = import "/workerd/workerd.capnp";
 
@@ -35,7 +35,7 @@ const worker :Workerd.Worker = (
 );
 `
 
-/** Starts a Worker with the Durable Object `Registry` in workerd, and with a database that goes when it stops. */
+/** Starts a Worker with the Durable Object `Registry` in workerd. Its database is deleted when it stops. */
 export async function startDurableObject(script: string, environment: Readonly<Record<string, string>> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'durable-object-'))
   await build({

@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const installed = `${here}node_modules/domain-registration`
 
 /**
- * Installs the packed package where the servers find it, and bundles the Worker with it, which has no modules of Node.
+ * Installs the packed package where the servers find it, and bundles it into the Worker, which has no modules of Node.
  */
 export async function setup(): Promise<void> {
   rmSync(installed, { recursive: true, force: true })

@@ -9,7 +9,7 @@ import { installVirtualTime } from './virtual-clock.ts'
 /** One seed to replay, with a trace; all seeds if it is not set. */
 const { SEED } = process.env
 
-/** As many as `npm test` runs. */
+/** As many schedules as `npm test` runs. */
 const SCHEDULES_OF_BROKEN = 250
 
 let restoreTime = () => {}

@@ -5,7 +5,7 @@ interface Event {
   readonly time: number
   readonly owner: Owner | null
   readonly action: () => void
-  /** As of a timer of Node. */
+  /** Like the method of a timer in Node. */
   unref(): void
 }
 

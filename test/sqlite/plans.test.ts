@@ -10,7 +10,7 @@ afterAll(() => void database.close())
 
 const byId = ['sqlite_autoindex_names_1 (domain_id=?)']
 const changeById = ['PRIMARY KEY (domain_id=?)']
-/** Whether a change is pending. */
+/** The plan of a lookup that tells whether a change is pending. */
 const isSynchronized = 'PRIMARY KEY (domain_id=?)'
 const below = 'second_level_domain=? AND path>? AND path<?'
 const belowOfTeam = 'second_level_domain=? AND team_id=? AND path>? AND path<?'

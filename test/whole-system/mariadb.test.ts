@@ -40,7 +40,7 @@ describe.runIf(mariadb && isLong)(name, () => {
   }
 
   test(
-    'after random kills and a restored dump, exactly what is registered is watched',
+    'after random kills and a restored dump, exactly the registered names are watched',
     () => {
       const config = { ...database.config, database: 'whole_system' }
       const program = new URL('../mariadb/node.ts', import.meta.url)

@@ -5,7 +5,7 @@ import { releaseAll, type TransferOptions, transfer } from '../../src/operations
 import type { ManagedStore } from '../../src/registry/managed-store.ts'
 import type { DomainStore, ListedRegistration, ListOptions, LookUp, LookUpResult } from '../../src/registry/store.ts'
 
-/** What an application calls by itself, because it is no operation over HTTP. */
+/** Functions that only the application calls, because they are not operations over HTTP. */
 const calls = {
   transfer: (store: ManagedStore, options: TransferOptions) => transfer(store, options),
   importDomains: (store: ManagedStore, rows: readonly RegistrationToImport[]) => importDomains(store, rows),

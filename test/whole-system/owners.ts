@@ -3,7 +3,7 @@ import type { Random } from '../simulation/random.ts'
 import type { OperatorCall } from './operator.ts'
 
 export interface OwnerOptions {
-  /** Its own names are below `owner-<number>.com`. */
+  /** The owner's own names are below `owner-<number>.com`. */
   readonly number: number
   /** A key of the organization that may create and delete. */
   readonly key: string
@@ -29,7 +29,7 @@ export type Tally = Record<
 >
 
 /**
- * Somebody who registers, deletes, transfers, imports and releases names without a pause: own names, and some that
+ * An owner who registers, deletes, transfers, imports and releases names without a pause: its own, and some that
  * others want too. A response that contradicts an earlier one ends its work.
  */
 export interface Owner {
@@ -193,7 +193,7 @@ export function startOwner(options: OwnerOptions): Owner {
     }
   }
 
-  /** A team comes, and leaves with all its names. No other call uses its ID. */
+  /** A new team registers names, and all of them are released. No other call uses its ID. */
   async function comeAndGo(): Promise<void> {
     const domains = invent(3)
     const teamId = `7${number}${next}`

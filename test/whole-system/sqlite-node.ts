@@ -1,4 +1,4 @@
-/** One of our servers on a file of SQLite, in its own process: run by `nodes.ts`. */
+/** One of our servers on a file of SQLite, in its own process, run by `nodes.ts`. */
 import type { SqliteHandle } from '../../src/sqlite/driver.ts'
 import { createSqliteKeyStore, createSqliteStore } from '../../src/sqlite/index.ts'
 import { findTeam, pushTo, serveNode } from './serve-node.ts'
@@ -16,7 +16,7 @@ process.once('message', async ({ config: { file }, monitor, keys: records }: Nod
 })
 process.once('disconnect', () => process.exit())
 
-/** Each store has a connection of its own. */
+/** Each store has its own connection. */
 function openDatabase(file: string): SqliteHandle {
   const { DatabaseSync } = process.getBuiltinModule('node:sqlite') as unknown as {
     DatabaseSync: new (file: string) => SqliteHandle

@@ -14,7 +14,7 @@ import { createReader } from './operator.ts'
 import { type Owner, startOwner, type Tally } from './owners.ts'
 import { LIMIT, type MonitorAddress } from './serve-node.ts'
 
-/** What differs between the stores. */
+/** The differences between the stores. */
 export interface System {
   /** The program of a node. */
   readonly program: URL
@@ -32,7 +32,7 @@ export interface System {
   restore?(): Promise<object>
 }
 
-/** What a node gets besides its config. */
+/** What a node gets in addition to its config. */
 export interface SystemTask {
   readonly monitor: MonitorAddress
   /** It adds these keys when it starts. */
@@ -43,7 +43,7 @@ const SERVERS = 3
 const OWNERS = 8
 /** How many calls compete for one team's limit before the next team has its turn. */
 const CALLS_PER_LIMIT = 40
-/** Milliseconds for everything to settle. */
+/** Milliseconds until everything must be delivered and consistent. */
 const TO_REST = 120_000
 const SETTLED = { timeout: TO_REST, interval: 50 }
 const MINUTE = 60_000
@@ -81,7 +81,7 @@ export async function expectNothingLost(system: System): Promise<void> {
   const kills = { servers: 0, database: 0, monitor: 0 }
   const pause = (most: number) => new Promise<void>(resolve => setTimeout(resolve, random.integer(0, most)))
 
-  /** Kills each process repeatedly, by its own clock, until the time is over and all are up again. */
+  /** Kills each process repeatedly, at its own times, until the time is over, and waits until all are up again. */
   async function killEverything(milliseconds: number): Promise<void> {
     const end = performance.now() + milliseconds
     async function again(what: keyof typeof kills, longest: number, killAndStart: () => Promise<void>) {
@@ -110,7 +110,7 @@ export async function expectNothingLost(system: System): Promise<void> {
     ])
   }
 
-  /** Goes on in a restored dump, which lacks the latest calls, as docs/operations.md says. */
+  /** Continues on a restored dump, which lacks the latest calls, as docs/operations.md says. */
   async function moveToRestored(restore: () => Promise<object>): Promise<void> {
     for (const owner of owners) owner.mark()
     const config = await restore()
@@ -191,7 +191,7 @@ function total(owners: readonly Owner[]): Tally {
   return sum
 }
 
-/** What is registered differently than the responses to the owners say. */
+/** The differences between the registrations and the responses that the owners got. */
 function findContradictions(owners: readonly Owner[], registered: readonly Registration[]): unknown[] {
   const byDomain = new Map(registered.map(each => [each.domain, each]))
   return owners.flatMap(({ told }) =>

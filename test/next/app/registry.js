@@ -4,7 +4,7 @@ import { createWebhook } from 'domain-registration/webhook'
 
 let handle
 
-/** Made at the first request: `next build` loads every route, where the environment of the server is not there. */
+/** Created at the first request, because `next build` also loads every route, without the server's environment. */
 export async function handleDomains(request) {
   handle ??= make()
   return (await handle)(request)

@@ -1,4 +1,4 @@
-/** Starts a server for each line of settings that it is sent, and prints the port of each: a runtime starts once. */
+/** Starts a server for each line of settings on standard input, and prints its port. The runtime starts only once. */
 import process from 'node:process'
 import { createInterface } from 'node:readline'
 

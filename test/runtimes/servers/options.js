@@ -1,4 +1,4 @@
-/** JSON has no dates. */
+/** Restores dates, which JSON does not have. */
 const withDates = ({ createdAt, revokedAt, expiresAt }) =>
   Object.fromEntries(
     Object.entries({ createdAt, revokedAt, expiresAt })
@@ -7,17 +7,17 @@ const withDates = ({ createdAt, revokedAt, expiresAt }) =>
   )
 
 /**
- * The options that the server under test is given: each function in them is asked of the test process, over HTTP, so
- * that a case of the suite runs as it stands, whichever runtime the server is in. See `ask-here.ts` for the other side.
+ * The options of the server under test. Their functions call the test process over HTTP, so the cases of the suite run
+ * unchanged for a server in any runtime. See `ask-here.ts` for the other side.
  *
- * @param {string} settings What the test process made of them.
+ * @param {string} settings The options, as the test process serialized them.
  */
 export function createOptions(settings) {
   const { url, functions, values } = JSON.parse(settings)
   const { path = '/v1/domains', ...settled } = values
   const reports = []
 
-  /** @param answer Answers what the function asks back, before it can go on: what `decide` would return. */
+  /** @param answer The answer to a question of the function, such as what `decide` returns. */
   async function ask(name, parameters, answer) {
     const answers = {}
     for (;;) {
@@ -60,8 +60,8 @@ export function createOptions(settings) {
     },
     path,
     /**
-     * Resolves when the test process has heard of every failure so far. An answer that waits for it
-     * is not too early.
+     * Resolves when the test process has received all failures so far. A response that waits for this comes after the
+     * test's `onError` was called.
      */
     reported: () => Promise.all(reports),
   }

@@ -3,7 +3,7 @@ import { createOptions } from './options.js'
 
 export default {
   async fetch(request, { SETTINGS }, context) {
-    // In a Worker, a connection belongs to the request that opened it, and so does what asks over it.
+    // In a Worker, a connection belongs to the request that opened it, so each request needs its own options.
     const { options, path, reported } = createOptions(SETTINGS)
     const { pathname } = new URL(request.url)
     if (request.method !== 'POST' || pathname.replace(/\/$/, '') !== path) return new Response(null, { status: 404 })

@@ -1,6 +1,6 @@
 /**
- * Registers names in a file until it is killed. Prints each call before it is made and again once it is answered, so
- * that both are known even if this process is then killed.
+ * Registers names in a file until it is killed. Prints each call when it begins and again when it has its result, so
+ * both are known even if the process is killed.
  *
  * Parameters: the file, and a number that tells this caller from all others.
  */
@@ -19,7 +19,7 @@ const print = message => writeSync(1, `${JSON.stringify(message)}\n`)
 
 for (let index = 0; ; index += 1) {
   const call = `${caller}-${index}`
-  // Some by themselves, and some below a registrable domain that all callers share.
+  // Some names have their own registrable domain, and some share one with all callers.
   const domains = Array.from({ length: 20 }, (_, n) => (n % 2 ? `n${n}.call-${call}.shared.com` : `n${n}-${call}.com`))
   print({ call, domains })
   const { data } = await registerDomains(keyContext, { domains }, store, {

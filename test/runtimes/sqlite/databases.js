@@ -1,4 +1,4 @@
-/** Opens databases with what the runtime has: Bun's own module, or that of Node, which Deno has too. */
+/** Opens databases with the runtime's own module: `bun:sqlite` in Bun, `node:sqlite` in Node and Deno. */
 export const openDatabase = globalThis.Bun
   ? await import('bun:sqlite').then(
       ({ Database }) =>

@@ -1,4 +1,4 @@
-/** Prints what a file holds, and whether SQLite finds it sound. */
+/** Prints the registrations in a file, and the result of SQLite's integrity check. */
 import process from 'node:process'
 import { openDatabase } from './databases.js'
 

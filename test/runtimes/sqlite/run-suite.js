@@ -1,4 +1,4 @@
-/** Runs the suite on databases in memory, and prints what came of it. */
+/** Runs the suite on databases in memory, and prints its results. */
 import { openDatabase } from './databases.js'
 import { runSuite } from './suite.js'
 

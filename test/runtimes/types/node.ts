@@ -4,5 +4,5 @@ import { createSqliteKeyStore, createSqliteStore } from 'domain-registration/sql
 const database = new DatabaseSync(':memory:')
 createSqliteStore({ database, findTeam: () => null })
 createSqliteKeyStore({ database })
-// @ts-expect-error: a file name is no database
+// @ts-expect-error: a file name is not a database
 createSqliteStore({ database: ':memory:', findTeam: () => null })

@@ -18,7 +18,7 @@ async function main() {
   await fastify().register(domainsPlugin, { store, keys: createMemoryKeyStore() })
   const request = new Request('http://localhost/v1/domains', { method: 'POST' })
   assert.equal((await domainsHandler({ store, keys: createMemoryKeyStore() })(request)).status, 401)
-  // An ApiError of the main entry point is known to the others: they share one class.
+  // The entry points share one class of ApiError.
   const authenticate = () => {
     throw new ApiError('unauthorized', 'No session.')
   }
@@ -27,7 +27,7 @@ async function main() {
     readBody: () => ({ json: {} }),
   })
   assert.equal(status, 401)
-  // The rest does the same in both programs: see that of `import`.
+  // The rest is the same as in the program with `import`.
   for (const entry of ['client', 'openapi', 'postgres', 'sqlite', 'testing', 'webhook'])
     assert.ok(Object.keys(require(`domain-registration/${entry}`)).length > 0)
   console.log('require works')

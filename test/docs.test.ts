@@ -304,10 +304,10 @@ describe('the runbook', () => {
   })
 })
 
-describe('docs/hostnames.md', () => {
+describe('the documentation of hostnames', () => {
   const guide = read('docs/hostnames.md')
 
-  test('states correctly how each kind of hostname in its table is classified', () => {
+  test('states correctly how each hostname in the table of docs/hostnames.md is classified', () => {
     const [, table = ''] = /## What counts as a hostname\n(.*?)\n## /s.exec(guide) ?? []
     const rows = [...table.matchAll(/^\| (`.+?) \| (.+?) \| .+ \|$/gm)]
     expect(rows.length).toBeGreaterThan(10)
@@ -330,7 +330,7 @@ describe('docs/hostnames.md', () => {
       ),
     )
 
-  test('links docs/reasons-pasted.md, which gives the right reason for each of its examples', () => {
+  test('gives the right reason for each example in docs/reasons-pasted.md', () => {
     const examples = readReasons('reasons-pasted').map(
       ([reason, cell]) => [reason, cell.slice(1, -1).replaceAll('\\|', '|')] as const,
     )
@@ -342,7 +342,7 @@ describe('docs/hostnames.md', () => {
     expect(examples.map(([, text]) => [findReason(text), text])).toEqual(examples)
   })
 
-  test('links the pages about reasons, which list every reason with its fields', () => {
+  test('lists every reason, with its fields', () => {
     const listed = [
       ...readReasons('reasons', 'reasons-characters').map(
         ([reason, fields]) => [reason, [...fields.matchAll(/\w+/g)].map(String).sort()] as const,
@@ -364,7 +364,7 @@ describe('docs/hostnames.md', () => {
     expect(listed.map(([reason]) => reason).sort()).toEqual(Object.keys(german).sort())
   })
 
-  test('shows the output of its program', async () => {
+  test('shows the output of the program in docs/hostnames.md', async () => {
     const { stdout } = await run(process.execPath, ['examples/classify.mjs'], { cwd: root })
     expect(guide).toContain(`\`\`\`\n${stdout}\`\`\``)
   })

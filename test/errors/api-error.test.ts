@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { ApiError, isApiError } from '../../src/index.ts'
 
@@ -39,7 +40,8 @@ describe('an application’s own code', () => {
     },
   )
 
-  test.each([0, 200, 302, 399, 600, 402.5, Number.NaN, '402'])('with the status %o is rejected', status => {
+  const wrong = [0, 200, 302, 399, 600, 402.5, Number.NaN, '402'].map(status => [inspect(status), status] as const)
+  test.each(wrong)('with the status %s is rejected', (_, status) => {
     expect(() => new ApiError('payment_required', 'Pay first.', { status: status as number })).toThrow(
       /status of an ApiError must be an integer from 400 to 599/,
     )

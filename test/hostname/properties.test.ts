@@ -55,18 +55,15 @@ testAny('the suggestion for an invalid input is accepted unchanged, and so are i
     if (domain !== undefined) expect(classifyHostname(domain)).toMatchObject({ valid: true, domain })
 })
 
-testAny(
-  'the message quotes the suggestion, and as rejected only parts of the input',
-  (classification, input) => {
-    if (classification.valid) return
-    const { message, suggestion, rest } = classification
-    const shown = /; send "([^"]*)" instead[,.]/u.exec(message)?.[1]
-    expect(shown === undefined ? undefined : classifyHostname(shown)).toEqual(
-      suggestion === undefined ? undefined : expect.objectContaining({ domain: suggestion }),
-    )
-    if (rest !== undefined) expect([input.includes(rest), classifyHostname(rest).valid]).toEqual([true, false])
-  },
-)
+testAny('the message quotes the suggestion, and as rejected only parts of the input', (classification, input) => {
+  if (classification.valid) return
+  const { message, suggestion, rest } = classification
+  const shown = /; send "([^"]*)" instead[,.]/u.exec(message)?.[1]
+  expect(shown === undefined ? undefined : classifyHostname(shown)).toEqual(
+    suggestion === undefined ? undefined : expect.objectContaining({ domain: suggestion }),
+  )
+  if (rest !== undefined) expect([input.includes(rest), classifyHostname(rest).valid]).toEqual([true, false])
+})
 
 testAny('classifying the domain of a valid result gives the same result', classification => {
   if (classification.valid) expect(classifyHostname(classification.domain)).toEqual(classification)

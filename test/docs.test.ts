@@ -57,7 +57,7 @@ describe.each(guides)('%s', guide => {
     }
   })
 
-  test('closes each block of code', () => {
+  test('closes each code block', () => {
     expect([...text.matchAll(/^ *```/gm)].length % 2).toBe(0)
   })
 

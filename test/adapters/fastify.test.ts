@@ -273,7 +273,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
     })
 
     test.each([false, true])(
-      'serves over HTTP/2: an export that breaks off resets its stream, so it does not look complete (compressed: %s)',
+      'can serve HTTP/2, where an export that breaks off resets its stream (compressed: %s)',
       async isCompressed => {
         const { store } = createGeneratedStore(2500)
         const list = (page?: { after?: string | undefined }) =>

@@ -252,9 +252,9 @@ export function describeHostileHttp(
     }
 
     test.each([
-      ['hostile headers', headerFields],
-      ['bodies', bodies],
-      ['hostile lengths, chunks and lines', framing],
+      ['requests with odd or malformed headers', headerFields],
+      ['requests with odd or malformed bodies', bodies],
+      ['requests with malformed lengths, chunks and request lines', framing],
     ])('%s, all sent at once, do not disturb a valid call', async (_, cases) => {
       const { send, onError } = await serve()
       async function sendHostile([claim, sent, statuses, message]: Case) {

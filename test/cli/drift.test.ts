@@ -141,11 +141,11 @@ describe('on SQLite', () => {
     ...statements.flatMap(([statement, name = '', columns = '']) =>
       columns.split('\n').flatMap(line => [
         [
-          `the column ${nameOf(line)} of ${name} was renamed`,
+          `the column "${nameOf(line)}" of ${name} was renamed`,
           replaced(name, statement.replace(line, line.replaceAll(new RegExp(`\\b${nameOf(line)}\\b`, 'g'), 'other'))),
         ],
         [
-          `the type of the column ${nameOf(line)} of ${name} was changed`,
+          `the type of the column "${nameOf(line)}" of ${name} was changed`,
           replaced(name, statement.replace(line, line.replace(/INTEGER|TEXT/, 'ANY'))),
         ],
       ]),

@@ -11,7 +11,7 @@ const pasted = [
   'exam ple.com',
 ]
 
-test('with fix, the suggestion from a preview replaces the name, and the result has both', async () => {
+test('with the option "fix", the suggestion from a preview replaces the name, and the result has both', async () => {
   const { options, store } = await serve()
   const { results, totals } = await registerAll(pasted, { ...options, fix: true })
   expect(results.map(result => [result.input, result.status, result.sent])).toEqual([
@@ -28,7 +28,7 @@ test('with fix, the suggestion from a preview replaces the name, and the result 
   ])
 })
 
-test('without fix, no name is replaced and no preview is sent', async () => {
+test('without the option "fix", no name is replaced and no preview is sent', async () => {
   let calls = 0
   const { options } = await serve(() => {
     calls += 1
@@ -41,7 +41,7 @@ test('without fix, no name is replaced and no preview is sent', async () => {
   expect(calls).toBe(1)
 })
 
-test('with fix, a call whose response was lost is retried, and each name has its result', async () => {
+test('with the option "fix", a call whose response was lost is retried, and each name has its result', async () => {
   const { options } = await serve((call, response) => (call === 1 || call === 4 ? loseAnswer(response) : false))
   const typed = names(250).map((name, index) => (index % 2 === 0 ? `https://${name}/` : name))
   const { results } = await registerAll(typed, { ...options, fix: true, concurrency: 1 })
@@ -50,7 +50,7 @@ test('with fix, a call whose response was lost is retried, and each name has its
   expect(results.filter(({ sent }) => sent !== undefined)).toHaveLength(125)
 })
 
-test('with fix, registerAll fails before anything is registered if the service does not offer previews', async () => {
+test('with the option "fix", registerAll registers nothing and fails if the service offers no previews', async () => {
   const { options, store } = await serve((_, response) =>
     answer(response, 404, { error: 'not_found', message: 'None.' }),
   )

@@ -99,7 +99,7 @@ test.each([
   ['a.b.com', '*.B.com.'],
   ['*.bücher.com', 'a.BÜCHER.com'],
   ['a.bücher.com', '*.bücher。com'],
-])('syncAll changes nothing if %s is registered and wanted as well as %s', async (registered, other) => {
+])('syncAll changes nothing if %s, which is registered, and %s are both wanted', async (registered, other) => {
   const { list, options } = await create([registered, ...names(9)])
   const before = await list()
   const wanted = [registered, other, ...names(9).slice(1)]

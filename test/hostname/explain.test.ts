@@ -21,7 +21,7 @@ function suggestionOf(input: string): string | null {
 
 function titleOf([input, code, suggestion]: (typeof cases)[number]): string {
   const shown = JSON.stringify(input)
-  if (code === 'valid') return `${shown} is valid, as ${JSON.stringify(suggestion)}`
+  if (code === 'valid') return `${shown} is valid, and registered as "${suggestion}"`
   return `${shown} is ${code}, ${suggestion === null ? 'without a suggestion' : `with the suggestion "${suggestion}"`}`
 }
 

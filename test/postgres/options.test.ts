@@ -34,7 +34,7 @@ test('an invalid driver or findTeam is rejected at start-up', async () => {
   expect(() => createPostgresStore({ database, findTeam: undefined as never })).toThrow('"findTeam" must be')
 })
 
-test('the settings of a transaction whose time is almost over limit it to 1 ms, because 0 would mean no limit', () => {
+test('a transaction gets a time limit of at least 1 ms, because PostgreSQL treats 0 as no limit', () => {
   expect(toSettings('PostgreSQL', 0.1, 'read committed')).toMatchObject({
     statement_timeout: '1',
     lock_timeout: '1',

@@ -60,7 +60,7 @@ export function describeKeyStore(
   open: OpenPool,
   options: Pick<DriverOptions, 'preparedStatements'> = {},
 ): void {
-  describe(`with ${name},`, () => {
+  describe(`with ${name}`, () => {
     let keys: PostgresKeyStore
     beforeAll(async () => {
       const pool = open()

@@ -29,7 +29,7 @@ test.each([
   ['full', 2],
   ['normal', 1],
 ] as const)(
-  'with synchronous: %s, the connection has synchronous = %i, and never blocks the event loop',
+  'with the option synchronous: %s, PRAGMA synchronous is %i, and SQLite does not wait for locks itself',
   (synchronous, level) => {
     const database = openDatabase()
     createSqliteStore({ database, findTeam: () => null, synchronous })

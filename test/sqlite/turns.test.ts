@@ -102,7 +102,7 @@ test('a release that fails at its last name releases none, and later calls succe
   expect(await store.release('1', manyDomains(5))).toHaveLength(5)
 })
 
-test('while a write is queued, reads do not wait for it, and later writes of any store on the handle do', async () => {
+test('reads do not wait for a queued write, but later writes of all stores on the database handle do', async () => {
   const { store, second, other } = openHeld('reads.db')
   const order: string[] = []
   const write = (to: SqliteStore, domain: string) => save(to, '1', [domain]).then(() => order.push(domain))

@@ -142,7 +142,7 @@ const createWrite =
       }),
     )
 
-/** Whether the command line caused the error. Options and fields that the library rejects come from there. */
+/** Whether the command line caused the error. If the library rejects an option or a field, it came from there. */
 const isUsage = (error: unknown): boolean =>
   error instanceof UsageError || (error instanceof TypeError && /^The (?:option|field) "/.test(error.message))
 

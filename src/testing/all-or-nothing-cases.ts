@@ -7,7 +7,7 @@ const fail = () => {
   throw new Error('decide failed, on purpose')
 }
 
-/** A name that cannot be read, so that saving it fails. */
+/** A name that cannot be read, so saving it fails. */
 const unreadable: Name = {
   get domain(): string {
     throw new Error('this name cannot be read, on purpose')

@@ -4,9 +4,9 @@ import { checkEqual } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 
 /*
- * The Public Suffix List changes, and names that were registered under another version stay registered. `github.io`
- * became a public suffix at some time; before, it was a registrable domain like any other. A name below `example.com`
- * may have been registered while there was a public suffix between the two.
+ * The Public Suffix List changes, and names that were registered under another version stay registered. `github.io` was
+ * a registrable domain like any other, until it became a public suffix. A name below `example.com` may have been
+ * registered while there was a public suffix between the two.
  */
 
 const before = (domain: string): Name => ({ domain, registrableDomain: 'github.io' })

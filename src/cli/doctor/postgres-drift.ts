@@ -59,7 +59,7 @@ function* compareColumns(table: string, expected: ExpectedTable, actual: Table):
   }
   for (const [name, { isRequired, default: preset }] of actual.columns) {
     if (expected.columns.has(name) || !isRequired || preset !== undefined) continue
-    yield differs(`${expected.name}: the column "${name}" is added and NOT NULL without a default: all inserts fail`, [
+    yield differs(`${expected.name}: the added column "${name}" is NOT NULL without a default, so all inserts fail`, [
       `ALTER TABLE ${table} ALTER COLUMN "${name.replaceAll('"', '""')}" DROP NOT NULL`,
     ])
   }

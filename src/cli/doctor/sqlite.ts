@@ -80,7 +80,7 @@ function examineWriting(handle: Handle): Finding {
     handle.exec(`BEGIN IMMEDIATE; ${SAVE_ROWS}`)
     return ok('writing', 'a row can be saved in each table (it was rolled back)')
   } catch (error) {
-    const finding = `a row cannot be saved in each table: ${(explainFailure(error) as Error).message}`
+    const finding = `a row cannot be saved: ${(explainFailure(error) as Error).message}`
     return wrong('writing', finding, 'Free space on the disk, and run doctor again')
   } finally {
     rollBack(handle)

@@ -529,8 +529,8 @@ const verifying = (expected: string, skew = 0): Monitor => ({
 /** Faults of the monitor, by their names in the runbook. */
 const monitors: Readonly<Record<string, Monitor>> = {
   'the monitor is unavailable': { isGone: true },
-  'the monitor refuses': { answer: response => response.writeHead(422).end('unknown team') },
-  'the monitor has another secret': verifying(otherSecret),
+  'the monitor refuses changes': { answer: response => response.writeHead(422).end('unknown team') },
+  'the monitor has a different secret': verifying(otherSecret),
   'the monitor is slow': { answer: () => {} },
   'a clock is wrong': verifying(secret, 600_000),
 }

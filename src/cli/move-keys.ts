@@ -16,7 +16,8 @@ export const exportKeys: Command = {
 
 export const importKeys: Command = {
   purpose:
-    'reads the output of "keys export" from standard input, adds its keys, and revokes existing keys that it revokes',
+    'reads the output of "keys export" from standard input and adds its keys. Existing keys that are revoked there ' +
+    'are revoked here too',
   async run({ surroundings, connect }: Invocation): Promise<Result> {
     const keys = connect().createKeyStore()
     let [added, existing] = [0, 0]

@@ -153,13 +153,13 @@ export function readSweepOptions(options: SweepOptions = {}) {
  */
 export function readRelease(teamId: string, domains: readonly string[], toDomainId: ToDomainId): ReleaseKeys {
   if (!isText(teamId)) throw new TypeError(`The ID of a team must be a string; it is ${describe(teamId)}`)
-  if (!Array.isArray(domains))
+  if (!Array.isArray(domains) || !domains.every(isText))
     throw new TypeError(`The domains must be an array of strings; they are ${describe(domains)}`)
   if (domains.length > MOST_AT_ONCE)
     throw new TypeError(`At most ${MOST_AT_ONCE} domains are accepted at once; there are ${domains.length}. Split them`)
   const names = new Map<string, Name>()
   const domainIds = new Set<string>()
-  for (const text of domains.filter(isText)) {
+  for (const text of domains) {
     const name = toName(text)
     const domainId = name ? null : toDomainId(text)
     if (name) names.set(name.domain, name)

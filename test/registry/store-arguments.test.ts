@@ -71,6 +71,7 @@ test.each([
   ['a team ID that is a number', [1, ['one.com']], 'The ID of a team must be a string; it is 1'],
   ['a string instead of an array', ['1', 'one.com'], 'The domains must be an array of strings; they are "one.com"'],
   ['null instead of an array', ['1', null], 'The domains must be an array of strings; they are object'],
+  ['registrations instead of their names', ['1', [{ domain: 'one.com' }]], 'The domains must be an array of strings'],
   ['a call without arguments', [], 'The ID of a team must be a string; it is undefined'],
   [
     '1001 names',

@@ -66,7 +66,7 @@ test('a run that leaves nothing behind passes', async () => {
   })
 })
 
-test('a run that leaves a process and a file behind fails, names both, and ends or removes them', async () => {
+test('a run that leaves a process and a file behind fails, reports both, and removes them', async () => {
   const { status, printed } = await start(program, 'sound', 'leaving').ended
   const { pid, folder } = await readNotes()
   expect([status, printed]).toEqual([1, expect.stringContaining(`Left running: ${pid} `)])

@@ -136,7 +136,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-not-look-alikes',
-    name: 'MUST NOT count a name as below a base if it only begins or ends with the same letters',
+    name: 'MUST NOT count names that only begin or end with the same letters as the base of a wildcard',
     async test({ open }) {
       const store = await open()
       const alike = ['ab.example.com', 'x.ab.example.com', 'b-c.example.com', 'x.b-c.example.com', 'b0.example.com']
@@ -148,7 +148,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-tells-suffixes-apart',
-    name: 'MUST report names below a base separately if a public suffix is between them and the base',
+    name: 'MUST list names separately if a public suffix is between them and the base of a wildcard',
     async test({ open }) {
       const store = await open()
       // s3.amazonaws.com is a public suffix, so each bucket has a different owner.
@@ -169,7 +169,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-finds-ten-behind-suffixes',
-    name: 'MUST find ten names that have a public suffix between them and the base, and MAY stop there',
+    name: 'MUST list ten of the names behind a public suffix below the base of a wildcard, and MAY stop there',
     async test({ open }) {
       const store = await open()
       const buckets = Array.from({ length: 12 }, (_, index) => `bucket${index}.s3.amazonaws.com`)
@@ -185,7 +185,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-answers-in-order',
-    name: 'MUST return a result for each base, in the order of `bases`',
+    name: 'MUST return the findings for each base in the order of `bases`',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['x.b.com', 'x.c.com', 'y.c.com', 'x.a.c.com'])

@@ -114,7 +114,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'synchronize-rejects-with-the-push',
-    name: 'MUST reject `synchronize` if the push throws or rejects',
+    name: 'MUST reject in `synchronize` if the push throws or rejects',
     needs: ['synchronize'],
     async test({ open }) {
       const pushes = [

@@ -23,7 +23,9 @@ describe('release.yml', () => {
   test('installs, builds and tests in a job that is not allowed to publish', () => {
     expect(before).toMatch(/run: npm ci$/m)
     expect(before).toMatch(/run: npm pack$/m)
-    expect(before).not.toContain('id-token')
+    expect(before).toMatch(/^permissions:\n {2}contents: read\n$/m)
+    expect(before.match(/permissions:/g)).toHaveLength(1)
+    expect(before).not.toMatch(/secrets|github\.token|GITHUB_TOKEN/)
   })
 
   test('pins the version of npm, and runs no package scripts, in the job that publishes', () => {

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { type DomainsRouterOptions, domainsRouter } from '../../src/adapters/express.ts'
+import { domainsHandler } from '../../src/adapters/fetch.ts'
 import { createHandler } from '../../src/http/index.ts'
 import { createKeys, createStore, team1 } from '../fixtures.ts'
 
@@ -12,6 +13,7 @@ const rateLimiter = { consume: async () => ({ msBeforeNext: 0, remainingPoints: 
 const makers: [string, (options: never) => unknown][] = [
   ['createHandler', createHandler],
   ['domainsRouter', domainsRouter],
+  ['domainsHandler', domainsHandler],
 ]
 
 test.each(makers)('%s accepts valid options', (_, make) => {
@@ -64,14 +66,13 @@ const wrong: [what: string, message: RegExp, options: unknown][] = [
     { ...right, bodyLimit },
   ]),
   // A timer of more than 31 bits would fire immediately.
-  ...[Number.NaN, -1, 0, Number.POSITIVE_INFINITY, 2 ** 31, '30000', null].flatMap((limit): typeof wrong => [
-    [`${inspect(limit)} as timeLimit`, /"timeLimit" must be a number of milliseconds/, { ...right, timeLimit: limit }],
-    [
-      `${inspect(limit)} as bodyTimeLimit`,
-      /"bodyTimeLimit" must be a number of milliseconds above 0/,
-      { ...right, bodyTimeLimit: limit },
-    ],
-  ]),
+  ...['timeLimit', 'bodyTimeLimit', 'pageTimeLimit'].flatMap(name =>
+    [Number.NaN, -1, 0, Number.POSITIVE_INFINITY, 2 ** 31, '30000', null].map((limit): [string, RegExp, unknown] => [
+      `${inspect(limit)} as ${name}`,
+      new RegExp(`"${name}" must be a number of milliseconds above 0`),
+      { ...right, [name]: limit },
+    ]),
+  ),
   ['a string as onError', /"onError" must be a function/, { ...right, onError: 'console' }],
   ['a string as onResult', /"onResult" must be a function/, { ...right, onResult: 'console' }],
   ['"domain" as rateLimitPer', /"rateLimitPer" must be "call" or "name"/, { ...right, rateLimitPer: 'domain' }],
@@ -108,11 +109,12 @@ for (const [maker, make] of makers) {
 }
 
 test.each(['', 'v1/domains', null, '/:org/domains', '/v1/*', '/v1/{x}', '/a?b', '/ä', '/a/../b', '/a\\b', '/a;b'])(
-  'domainsRouter rejects the path %j',
+  'domainsRouter and domainsHandler reject the path %j',
   path => {
-    expect(() => domainsRouter({ ...right, path } as never)).toThrow(
-      /"path" must be a path that begins with "\/" and has no param/,
-    )
+    for (const make of [domainsRouter, domainsHandler])
+      expect(() => make({ ...right, path } as never)).toThrow(
+        /"path" must be a path that begins with "\/" and has no param/,
+      )
   },
 )
 

@@ -12,8 +12,9 @@ import { files as pictures } from '../site/pictures.ts'
 import { domainsRouter } from '../src/adapters/express.ts'
 import { statusByErrorCode } from '../src/errors/api-error.ts'
 import { classifyHostname } from '../src/hostname/classify.ts'
+import { createMemoryStore, registerDomains } from '../src/index.ts'
 import { openapi } from '../src/openapi/index.ts'
-import { createKeys, createStore } from './fixtures.ts'
+import { createKeys, createStore, team1, teams } from './fixtures.ts'
 import { listen, type RunningServer } from './listen.ts'
 import { readCases } from './vectors/read.ts'
 
@@ -125,6 +126,16 @@ describe('a short program at the beginning prints what its last comment says, on
       expect(stdout, stderr).toBe(`${shown}\n`)
     })
   }
+})
+
+test('in docs/recipes/testing.md, the monitor that was offline gets its change as the last comment says', async () => {
+  const [, steps = ''] = /^## Time$.*?```ts\n(.*?)```/ms.exec(read('docs/recipes/testing.md')) ?? []
+  const body = steps.replace(/^(await store\.synchronizePending\(\)) \/\/ (.*)$/m, 'return [$1, $2]')
+  const names = ['createMemoryStore', 'registerDomains', 'teams', 'keyContext']
+  const runSteps = new Function(...names, `return (async () => {${body}})()`)
+  const [result, shown] = await runSteps(createMemoryStore, registerDomains, teams, team1)
+  expect(result).toEqual(shown)
+  expect(shown).toEqual({ synchronized: 1, failed: 0 })
 })
 
 test('AGENTS.md has at most 60 lines, and README.md at most 900 words', () => {

@@ -41,7 +41,7 @@ export const importCases: readonly CaseDefinition[] = [
         toImport('a.b.example.net', { registrableDomain: 'b.example.net', teamId: '77' }),
         toImport('example.com', { createdAt: new Date(2) }),
       ]
-      await importInto(store, rows)
+      await importInto(store, rows.toReversed())
       const list = methodOf(store, 'list')
       checkEqual('what is listed', await list(), rows)
       const own = rows.filter(({ teamId }) => teamId === '1')

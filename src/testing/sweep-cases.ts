@@ -141,7 +141,7 @@ export const sweepCases: readonly CaseDefinition[] = [
     needs: ['release', 'listPending'],
     async test({ open }) {
       const monitor = createMonitor()
-      const timeLimit = 100
+      const timeLimit = 200
       const store = await open(monitor.push, { synchronizeTimeLimit: timeLimit })
       // It was never pushed, so its release is due only after a lease.
       await save(store, '1', ['a.com'])
@@ -342,11 +342,9 @@ export const sweepCases: readonly CaseDefinition[] = [
         monitor.push(changes)
       }, soon)
       await checkRejects('synchronize', async () => synchronize(store, await save(store, '1', ['a.com'])))
-      checkEqual(
-        'the pending changes, with their refusals and failures',
-        (await methodOf(store, 'listPending')()).map(each => [each.kind, each.refusals, each.lastFailure]),
-        [['released', 0, null]],
-      )
+      const pending = await methodOf(store, 'listPending')()
+      const isFresh = pending.every(each => each.kind === 'registered' || (each.refusals === 0 && !each.lastFailure))
+      checkThat('the failure is not one of the release', isFresh, pending)
       monitor.losesAnswers = false
       await sweepUntil(store, 'the release is pushed', () => toKinds(monitor.accepted).includes('released a.com'))
       monitor.takePushes()

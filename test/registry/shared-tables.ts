@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { importDomains } from '../../src/operations/import-domains.ts'
 import { transfer } from '../../src/operations/transfer.ts'
 import type { ManagedStore, ManagedStoreOptions } from '../../src/registry/managed-store.ts'
+import { createUuidGenerator } from '../../src/runtime/uuid.ts'
 import { save } from '../../src/testing/calls.ts'
 
 type Open = (options?: Pick<ManagedStoreOptions, 'synchronize'>) => ManagedStore
@@ -20,6 +22,23 @@ export function describeSharedTables(prepare: () => Promise<Open>): void {
     await transfer(store, { from: '1', to: '2', domains: ['b.com'] })
   }
   const changes = ['registered b.com for team 2', 'released a.com for team 1', 'released b.com for team 1']
+
+  test('a store with synchronize records releases and transfers of imported registrations, before any push', async () => {
+    const store = (await prepare())({ synchronize() {} })
+    const createId = createUuidGenerator()
+    const rows = ['a.com', 'b.com'].map(domain => ({
+      domain,
+      domainId: createId(),
+      teamId: '1',
+      createdAt: new Date(0),
+    }))
+    await importDomains(
+      store,
+      rows.map(row => ({ ...row, synchronized: true })),
+    )
+    await releaseAndTransfer(store)
+    expect(await listKinds(store)).toEqual(changes)
+  })
 
   describe('a store without synchronize', () => {
     test('records releases and transfers of pending registrations, even if nothing was ever pushed', async () => {

@@ -86,6 +86,18 @@ export const lookUpCases: readonly CaseDefinition[] = [
       const named = new Set(ownDomains.filter(domain => domains.includes(domain)))
       checkThat('three of the five are returned', ownDomains.length === 3 && named.size === 3, ownDomains)
       checkEqual('how many are counted', ownCount, 5)
+      const labels = ['a', 'b', 'c', 'd']
+      await save(
+        store,
+        '1',
+        labels.map((label, index) => ({
+          domain: `${label}.b.example.net`,
+          registrableDomain: index % 2 === 0 ? 'example.net' : 'b.example.net',
+        })),
+      )
+      const mixed = await lookBelow(store, '1', 'b.example.net')
+      const numbers = [mixed.ownDomains.length, mixed.ownCount]
+      checkEqual('how many names with different registrable domains are returned and counted', numbers, [3, 4])
       checkEqual(
         'the result for a base with two names',
         await lookBelow(store, '1', 'example.org'),

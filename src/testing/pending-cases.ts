@@ -88,8 +88,10 @@ export const pendingCases: readonly CaseDefinition[] = [
     name: 'MUST make a change due in `retryPending` if it failed because the monitor was unavailable',
     needs: ['retryPending'],
     async test({ open }) {
+      const outage = new MonitorUnavailableError('the monitor is unavailable, on purpose', { retryAfter: 3_000_000 })
+      let failure: Error = outage
       const store = await open(() => {
-        throw new MonitorUnavailableError('the monitor is unavailable, on purpose', { retryAfter: 3_000_000 })
+        throw failure
       })
       const saved = await save(store, '1', ['a.com', 'b.com'])
       await checkRejects('synchronize', () => synchronize(store, saved))
@@ -97,6 +99,12 @@ export const pendingCases: readonly CaseDefinition[] = [
       const retryPending = methodOf(store, 'retryPending')
       checkEqual('how many of one ID were made due', await retryPending({ domainIds: [saved[0]?.domainId ?? ''] }), 1)
       checkEqual('how many of the others were made due', await retryPending(), 1)
+      failure = new Error('the monitor refuses all, on purpose')
+      await runSweep(store)
+      failure = outage
+      await retryPending()
+      checkEqual('how many changes fail then', (await runSweep(store)).failed, 2)
+      checkEqual('what the next sweep returns', await runSweep(store), { synchronized: 0, failed: 0 })
     },
   },
   {
@@ -157,11 +165,9 @@ export const pendingCases: readonly CaseDefinition[] = [
       )
       checkEqual('when the registration was created', pending[0]?.at, a?.createdAt)
       const toRefusals = ({ refusals, lastFailure }: PendingChange) => [refusals, lastFailure]
-      const expected = (refusals: number) => [
-        [0, null],
-        [refusals, 'Error: the monitor refuses b.com'],
-      ]
-      checkEqual('how often each was refused, and why', pending.map(toRefusals), expected(1))
+      const expected = (...last: readonly [refusals: number, failure: string]) => [[0, null], last]
+      const once = expected(1, 'Error: the monitor refuses b.com')
+      checkEqual('how often each was refused, and why', pending.map(toRefusals), once)
       const areDates = ({ at, nextAttempt }: PendingChange) =>
         at instanceof Date && nextAttempt > at && nextAttempt.getTime() < at.getTime() + 150_000
       checkThat(
@@ -169,10 +175,12 @@ export const pendingCases: readonly CaseDefinition[] = [
         pending.every(areDates),
         pending,
       )
+      monitor.isAway = true
       await methodOf(store, 'retryPending')()
       await runSweep(store)
       const later = (await methodOf(store, 'listPending')()).toSorted(byDomain)
-      checkEqual('how often each was refused after another sweep, and why', later.map(toRefusals), expected(2))
+      const twice = expected(2, 'Error: the monitor is unavailable, on purpose')
+      checkEqual('how often each was refused after another sweep, and why', later.map(toRefusals), twice)
     },
   },
   {

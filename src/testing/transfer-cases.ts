@@ -114,6 +114,8 @@ export const transferCases: readonly CaseDefinition[] = [
       await synchronize(store, await save(store, '1', ['a.com']))
       const first = await transferFrom(store, ['1', '2'], ['a.com'])
       const second = await transferFrom(store, ['2', '3'], ['a.com'])
+      const areSynchronized = [first, second].map(({ saved }) => saved[0]?.synchronized)
+      checkEqual('whether the new IDs are synchronized', areSynchronized, [false, false])
       const isLast = () => monitor.watched().join() === 'a.com for team 3'
       await sweepUntil(store, 'the name is watched for the last team alone', isLast)
       const [former] = first.found.registrations as [Registration]

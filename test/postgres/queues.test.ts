@@ -52,6 +52,17 @@ describe('calls for the same registrable domain', () => {
     expect(begun).toEqual(['1', '2', '4', '5', '3'])
   })
 
+  test('start no other call when they time out behind it', async () => {
+    const { begun, call, end } = createCalls()
+    for (const name of ['1', '2', '3']) void call(name, ['a.com'])
+    await expect(call('late', ['a.com'], 20)).rejects.toThrow(TimeLimitError)
+    expect(begun).toEqual(['1', '2'])
+    void call('4', ['a.com'])
+    await end('1')
+    await end('2')
+    expect(begun).toEqual(['1', '2', '3', '4'])
+  })
+
   test('leave the queue when they fail, so the calls behind them continue', async () => {
     const queues = createQueues()
     const deadline = createDeadline(10_000)

@@ -23,7 +23,7 @@ export function describeSharedTables(prepare: () => Promise<Open>): void {
   }
   const changes = ['registered b.com for team 2', 'released a.com for team 1', 'released b.com for team 1']
 
-  test('a store with synchronize records releases and transfers of imported registrations, before any push', async () => {
+  test('a store with synchronize records releases and transfers of imports even before any push', async () => {
     const store = (await prepare())({ synchronize() {} })
     const createId = createUuidGenerator()
     const rows = ['a.com', 'b.com'].map(domain => ({

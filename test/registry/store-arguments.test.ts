@@ -47,7 +47,7 @@ test.each([
   ],
   ['a domain that is not a hostname', { domain: 'one_com' }, '"domain" must be a hostname'],
   ['a public suffix in "below"', { below: 'com' }, '"below" must be a hostname'],
-  ['both "domain" and "below"', { below: 'one.com', domain: 'a.one.com' }, '"domain" and "below" exclude each'],
+  ['both "domain" and "below"', { below: 'one.com', domain: 'a.one.com' }, '"domain" and "below" cannot be combined'],
   ['an ID as the cursor of a list ordered by name', { below: 'one.com', after: '1' }, '"after" must be'],
   ['a team ID instead of options', '2', 'The options must be an object'],
   ['null instead of options', null, 'The options must be an object'],

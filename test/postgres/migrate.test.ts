@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { PostgresBridge, PostgresTransaction } from '../../src/postgres/bridge.ts'
 import { createPostgresStore, migrate, postgresSchema } from '../../src/postgres/index.ts'
 import { SCHEMA_VERSION } from '../../src/postgres/schema.ts'
 import { save } from '../../src/testing/calls.ts'
@@ -79,4 +80,48 @@ test('if migrate fails, it rejects with the reason, and creates nothing', async 
 
 test.each(['', 'a\0b'])('%j is rejected as a schema name', schema => {
   expect(() => postgresSchema({ schema })).toThrow(TypeError)
+})
+
+describe('if another process creates the tables at the same moment,', () => {
+  /** A database whose first transaction fails. */
+  function createRacing(failure: object): PostgresBridge {
+    const pool = server.createPool({ max: 1 })
+    const query = (text: string, values: unknown[]) => pool.query(text, values)
+    let isFirst = true
+    return {
+      query,
+      async transaction<T>(work: (transaction: PostgresTransaction) => Promise<T>): Promise<T> {
+        if (isFirst) {
+          isFirst = false
+          throw Object.assign(new Error('race'), failure)
+        }
+        return work({ query })
+      },
+    }
+  }
+
+  test.each(['23505', '42P07', '42P06', '42710', '42P16', '40001', '40P01', '55P03', 'XX000'])(
+    'migrate tries again after an error with the code %s',
+    async code => {
+      const schema = `race_${code}`
+      await migrate({ database: createRacing({ code }), schema })
+      expect((await server.createPool().query(`SELECT version FROM "${schema}".version`)).rowCount).toBe(1)
+    },
+  )
+
+  test.each([{ code: '42501' }, { code: 'XX000', hint: 'Connect to the coordinator' }])(
+    'migrate does not hide the error %o, which is not due to that',
+    async failure => {
+      await expect(migrate({ database: createRacing(failure), schema: 'refused' })).rejects.toMatchObject(failure)
+    },
+  )
+})
+
+test('migrate creates all tables if a migration tool has stopped before it recorded the version', async () => {
+  const pool = server.createPool()
+  const [unfinished = ''] = postgresSchema({ schema: 'unfinished' }).split('INSERT INTO')
+  await pool.query(`${unfinished}; DROP TABLE unfinished.names`)
+  await migrate({ database: pool, schema: 'unfinished' })
+  const store = createPostgresStore({ database: pool, schema: 'unfinished', findTeam: () => null })
+  expect(await save(store, '1', ['example.com'])).toHaveLength(1)
 })

@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest'
+import { retryConflicts } from '../../src/postgres/retry.ts'
+import { createDeadline } from '../../src/time/deadline.ts'
+import { rejection } from '../fixtures.ts'
+
+/** Runs work that fails at first, with this error. */
+async function run(failure: object, { times = Number.POSITIVE_INFINITY, milliseconds = 10_000 } = {}) {
+  let attempts = 0
+  const running = retryConflicts(createDeadline(milliseconds), async () => {
+    attempts += 1
+    if (attempts <= times) throw Object.assign(new Error('conflict'), failure)
+  })
+  const error = await rejection(running.then(() => Promise.reject(null)))
+  return { attempts, error }
+}
+
+describe('a transaction', () => {
+  test.each(['40001', '40P01', '25P03'])(
+    'is repeated after a conflict with the code %s until it succeeds, with pauses in between',
+    async code => {
+      const begun = performance.now()
+      expect(await run({ code }, { times: 8 })).toEqual({ attempts: 9, error: null })
+      // The pauses are random, 350 ms on average.
+      expect(performance.now() - begun).toBeGreaterThan(20)
+    },
+  )
+
+  test('is tried three times if a row exists, because a constraint of the application may be violated', async () => {
+    expect(await run({ code: '23505' })).toMatchObject({ attempts: 3, error: { code: '23505' } })
+  })
+
+  test.each(['23503', '42501', '55P03', '57014', 'ECONNRESET', undefined])(
+    'is not repeated after an error with the code %s',
+    async code => {
+      expect(await run({ code })).toMatchObject({ attempts: 1, error: { code } })
+    },
+  )
+
+  test('is not repeated once there is no time for the next pause', async () => {
+    const begun = performance.now()
+    const { attempts, error } = await run({ code: '40001' }, { milliseconds: 100 })
+    expect(error).toMatchObject({ code: '40001' })
+    expect(performance.now() - begun).toBeLessThan(1000)
+    expect(attempts).toBeLessThan(30)
+  })
+
+  const nested = (depth: number): object => (depth === 0 ? { code: '40001' } : { cause: nested(depth - 1) })
+  const endless: { cause?: object } = {}
+  endless.cause = endless
+
+  test.each([
+    ['an ORM wraps in a cause', nested(1), 2],
+    ['several layers wrap', nested(6), 2],
+    ['Prisma calls an original code', { cause: { originalCode: '40001' } }, 2],
+    ['Prisma hides in a driver adapter', { meta: { driverAdapterError: { cause: { originalCode: '40001' } } } }, 2],
+    ['wraps only itself', endless, 1],
+  ])('after a conflict that %s is tried that often', async (_, failure, attempts) => {
+    expect(await run(failure, { times: 1 })).toMatchObject({ attempts })
+  })
+})

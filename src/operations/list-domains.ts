@@ -84,8 +84,9 @@ export async function exportDomains(
   const team = await requireTeam(teamId, keyContext, store, deadline)
   const read = (start: string | undefined) =>
     ask(store, { teamId: team.id, after: start, limit: EXPORT_PAGE }, startDeadline(options))
-  // The first page is read before the response begins, so the response is a 500 if the store is down.
-  return toPages(await read(after), read)
+  // The first page is read before the response begins, so the response is a 500 if the store is down, or returns no
+  // array, which cannot be copied.
+  return toPages([...(await read(after))], read)
 }
 
 /** The length of a page. While a reader stalls, one page and the buffers of its connection stay in memory. */

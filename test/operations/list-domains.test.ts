@@ -193,6 +193,11 @@ describe('a list', () => {
 })
 
 describe('an export', () => {
+  test.each([[undefined], [null], [{}]])('fails before it begins if the list of a store returns %j', async found => {
+    const store = { ...createStore(), list: () => found as never }
+    expect(await rejection(exportDomains(reading, {}, store))).toBeInstanceOf(TypeError)
+  })
+
   async function readExport(store: Parameters<typeof exportDomains>[2], query: Record<string, string> = {}) {
     const pages = []
     for await (const page of await exportDomains(reading, query, store)) pages.push(page)

@@ -304,6 +304,25 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       },
     )
 
+    test('resets an export over HTTP/2 if the client does not read a page within the time limit', async () => {
+      const app = framework({ http2: true })
+      app.register(domainsPlugin, {
+        store: createGeneratedStore(Number.POSITIVE_INFINITY).store,
+        authenticate: () => ({ ...team1, scopes: ['domains:read'] }),
+        operations: ['export'],
+        pageTimeLimit: 100,
+      })
+      const { origin, close } = await listenOnFastify(app as never)
+      const session = connect(origin)
+      onTestFinished(async () => {
+        session.destroy()
+        await close()
+      })
+      const stream = session.request({ ':path': '/v1/domains/export' }).on('error', () => {})
+      await new Promise(resolve => stream.on('close', resolve))
+      expect(stream.rstCode).toBe(2)
+    })
+
     test('can register names over HTTP/2', async () => {
       const { headers, options } = await createOptions()
       const app = framework({ http2: true })

@@ -1,14 +1,14 @@
 /**
- * The performance goals of this package. Each entry is a row of the table. The program of its section,
- * `bench/<section>.ts`, measures it, and reports figures by the names of their goals.
+ * The performance goals of this package. Each entry is a row of the table. `bench/<section>.ts`, the program of its
+ * section, measures it, and reports the figure under the name of the goal.
  */
 export interface Goal<Name extends string = string> {
   readonly work: string
   readonly yardstick: string
-  /** The highest acceptable median of all starts. */
+  /** The highest acceptable figure, as the median of all starts. */
   readonly most: number
   readonly unit: '×' | 'ms' | 's' | 'kB' | 'MB' | 'pushes'
-  /** The section that measures it: `npm run bench -- <section>`. */
+  /** The section that measures the goal: `npm run bench -- <section>`. */
   readonly section: Name
 }
 
@@ -143,7 +143,7 @@ export const goals = {
 export type GoalName = keyof typeof goals
 export type Section = (typeof goals)[GoalName]['section']
 
-/** Sections that take minutes. They run only if they are named, and start once. */
+/** Sections that take minutes. They run only if they are named, and then only once. */
 export const longSections: readonly Section[] = [
   'clock',
   'hold-million',

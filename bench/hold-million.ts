@@ -1,6 +1,7 @@
 /**
- * How long an export and a `reconcile` of a million names block the event loop, at worst, with each store. The figure
- * is the CPU time of the loop's longest turn, the minimum of several runs. Reader and server are in one process.
+ * How long an export and a `reconcile` of a million names block the event loop at most, with each store. The figure is
+ * the CPU time of the longest turn of the event loop. It is the minimum of several runs. Reader and server share one
+ * process.
  */
 import { domainsHandler } from '../src/adapters/fetch.ts'
 import { createMemoryStore, type DomainStore, eachRegistration, reconcile } from '../src/index.ts'
@@ -39,7 +40,7 @@ async function exportAll(store: DomainStore): Promise<void> {
   if (lines < MILLION) throw new Error(`Only ${lines} lines`)
 }
 
-/** Compares with a monitor that watches all names except one. */
+/** Compares with the list of a monitor that watches all names except one. */
 async function compareAll(store: DomainStore): Promise<void> {
   const corrections: unknown[] = []
   for await (const correction of reconcile(store, withoutFirst(eachRegistration(store)))) corrections.push(correction)

@@ -1,8 +1,8 @@
 /**
- * The longest time for which one call that registers or deletes blocks the event loop, with 256 KiB: its CPU time in
- * the handler and in each store. The figure is the minimum of several runs, so the garbage collection of earlier runs
- * does not count. If a store waits for something, all CPU time of the call counts, although other work may run in
- * between.
+ * How long one call that registers or deletes, with a body of 256 KiB, can block the event loop: the CPU time of the
+ * call in the handler and in each store. The figure is the minimum of several runs, so the garbage collection of
+ * earlier runs does not count. If a store waits for something, all CPU time of the call counts, although other work may
+ * run in between.
  */
 import { createHandler } from '../src/http/index.ts'
 import { createMemoryKeyStore, createMemoryStore, type DomainStore, generateApiKey } from '../src/index.ts'
@@ -37,7 +37,7 @@ const pieces = [
   ...[' ', '\t', '\u0000', '\ud800', '\u0300', '\u0323\u0307', '\u200d', '\u094d\u200d', '\u{e0041}', '\u{1f600}'],
 ]
 
-/** Names that may be slow for a store: many long ones, and many that conflict. */
+/** Entries that may be slow for a store: many long names, and many names that conflict. */
 const heavy = [
   toCall(
     '100 names of 124 labels',
@@ -99,7 +99,10 @@ const keys = createMemoryKeyStore()
 keys.addKey({ hash, type: 'team', ownerId: team.id, scopes: ['domains:create', 'domains:delete'] })
 const fields: Readonly<Record<string, string>> = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
 
-/** The longest of three calls with the same body, in milliseconds: names are new, then existing, then deleted. */
+/**
+ * The longest of three calls with the same body, in milliseconds. The names are new in the first call and registered in
+ * the second; the third call deletes them.
+ */
 async function measureOnce({ body }: Call, store: DomainStore): Promise<number> {
   const handle = createHandler({ store, keys, operations: ['create', 'delete'], onError() {} })
   const request = { header: (name: string) => fields[name], readBody: () => ({ bytes: Buffer.from(body) }) }
@@ -122,7 +125,7 @@ async function measure(call: Call, name: string, createStore: () => Promise<Doma
   longest = { name: `${call.name}, ${name}`, spent: least }
 }
 
-/** Measures with 10,000 names below one registrable domain. */
+/** Measures while 10,000 names below one registrable domain are registered. */
 async function createCrowdedStore(): Promise<DomainStore> {
   const store = createMemoryStore({ teams: [team] })
   const handle = createHandler({ store, keys })

@@ -1,4 +1,4 @@
-/** Compares `classifyHostname` with functions that do part of its work, alternately, on the same hostnames. */
+/** Compares `classifyHostname` with functions that do a part of its work. They take turns on the same hostnames. */
 import { classifyHostname } from 'domain-registration'
 import { parse } from 'tldts'
 import { readLines } from '../test/vectors/read.ts'

@@ -1,4 +1,4 @@
-/** The servers of `http.ts`, each in its own process: `node --import tsx bench/http-server.ts 'express, ours'`. */
+/** The servers of `http.ts`. Each runs in its own process: `node --import tsx bench/http-server.ts 'express, ours'`. */
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -26,7 +26,10 @@ const bodyLimit = 256 * 1024
 const noStore = { 'Cache-Control': 'no-store' }
 const createStore = () => createMemoryStore({ teams: [team] })
 let held = createStore()
-/** The store is emptied for each load; the server stays, because a new one would be compiled again. */
+/**
+ * The store is emptied before each load. The server is not replaced, because the code of a new one would be compiled
+ * again.
+ */
 const store: DomainStore = { findTeam: id => held.findTeam(id), register: request => held.register(request) }
 const register = (body: unknown) => registerDomains(keyContext, body, store)
 

@@ -1,7 +1,7 @@
 /**
- * The cost of an adapter under load: the CPU time of the server's process for calls of 100 names, against a route
- * written by hand in the same framework that calls `registerDomains` and does nothing else. Both are separate processes
- * and take turns. Half of the calls have new names, half repeat them.
+ * The cost of an adapter under load: the CPU time of the server's process for calls of 100 names. It is compared with a
+ * hand-written route in the same framework, which calls `registerDomains` and does nothing else. Both servers are
+ * separate processes and take turns. Half of the calls contain new names, and the other half repeat them.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,7 +12,7 @@ import { compare, newNames, report } from './measure.ts'
 
 const CONNECTIONS = 16
 const CALLS = 250
-/** The compiler finishes optimizing after some 4,000 calls. */
+/** The compiler needs about 4,000 calls until it has optimized everything. */
 const TURNS = { warmUp: 8, rounds: 16 }
 
 interface Server {

@@ -1,8 +1,8 @@
 /**
- * Measures the goals of the project (goals.ts), each against a yardstick in the same process: all sections except the
- * long ones, or the named ones, as in `npm run bench -- http import`. Figures are saved after each section. A section
- * that cannot run here says why and is skipped; its goals keep their last figures. The exit status is 1 if the median
- * of a goal exceeds it, or if a section fails.
+ * Measures the goals of the project (goals.ts). Each is compared with a yardstick in the same process. Runs all
+ * sections except the long ones, or only the named ones, as in `npm run bench -- http import`. Figures are saved after
+ * each section. If a section cannot run here, it says why and is skipped, and its goals keep their last figures. The
+ * exit status is 1 if the median of a goal exceeds it, or if a section fails.
  */
 import { execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,10 +13,10 @@ import { nodes } from '../test/runtimes/runtimes.ts'
 import { type Goal, type GoalName, goals, longSections, type Section, sectionsWithSqlite } from './goals.ts'
 import type { Report } from './measure.ts'
 
-/** How many times a section starts, each time in a new process. Long sections start once. */
+/** How many times a section is started, each time in a new process. Long sections are started once. */
 const STARTS = 5
 
-/** The time limit of a start, in milliseconds. A start that hangs is ended, so the other sections can run. */
+/** The time limit of one start, in milliseconds. A start that takes longer is ended, so the other sections can run. */
 const LONGEST_START = 600_000
 
 /** The measured figures of a goal, and where and when they were measured. */
@@ -60,7 +60,7 @@ function chooseSections(named: readonly string[]): Section[] {
   return sections.filter(section => (named.length > 0 ? named.includes(section) : !longSections.includes(section)))
 }
 
-/** Starts the program of a section as often as needed. */
+/** Starts the program of a section as many times as needed. */
 async function measure(section: Section): Promise<void> {
   const execPath = findNode(section)
   if (!execPath)
@@ -104,7 +104,7 @@ function save(): void {
   execFileSync(process.execPath, ['--import', 'tsx', `${here}../site/pictures.ts`])
 }
 
-/** All goals with the last figures that were measured for them, as Markdown. */
+/** All goals as Markdown, each with the last figure that was measured for it. */
 function toTable(): string {
   const head = ['work', 'against', 'median', 'range', 'goal', 'measured', '`npm run bench --`']
   const rows = entriesOf<Goal>(goals).map(([name, goal]) => toCells(name, goal))

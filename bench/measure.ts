@@ -1,12 +1,12 @@
 import type { GoalName } from './goals.ts'
 
-/** One side of a comparison: does its work on an input, and returns how long that took. */
+/** One side of a comparison. It works on an input, and returns how long that took. */
 export type Side<Input> = (input: Input) => Promise<number> | number
 
 /**
- * Runs two sides alternately on the same inputs, so effects of the machine on both cancel out.
+ * Runs two sides alternately on the same inputs, so changes in the speed of the machine affect both.
  *
- * @returns The median of the ratios, round by round.
+ * @returns The median of the ratios of the rounds.
  */
 export async function compare<Input>(
   makeInput: () => Input | Promise<Input>,
@@ -47,16 +47,19 @@ export type Report =
   /** Why the section cannot run here. */
   | { readonly passedOver: string }
 
-/** Reports the figures of this start. A goal without a figure keeps its previous one. */
+/** Reports the figures of this start. A goal that gets no figure keeps its last one. */
 export const report = (figures: Partial<Record<GoalName, number>>): void => send({ figures })
 
-/** Ends this section because it cannot run here; the others continue. Await it before anything starts. */
+/** Ends this section, because it cannot run here; the others continue. Await this before you start anything. */
 export function passOver(reason: string): Promise<never> {
   send({ passedOver: reason }, () => process.exit())
   return new Promise(() => {})
 }
 
-/** Sends the message and closes the channel, which would keep the process alive if a dependency listens on it. */
+/**
+ * Sends the message and closes the channel. If a dependency listens on the channel, an open one would keep the process
+ * alive.
+ */
 function send(message: Report, end = () => process.disconnect()): void {
   if (process.send) process.send(message, end)
   else console.log(message)
@@ -64,7 +67,7 @@ function send(message: Report, end = () => process.disconnect()): void {
 
 let names = 0
 
-/** Realistic names that nobody has registered: one to three below each registrable domain. */
+/** Realistic names that nobody has registered: from one to three below each registrable domain. */
 export function newNames(count = 100): string[] {
   const labels = ['', 'www.', '', 'api.']
   const suffixes = ['com', 'com', 'net', 'org', 'de', 'co.uk', 'io']
@@ -76,11 +79,11 @@ export function newNames(count = 100): string[] {
   )
 }
 
-/** Labels that begin with all letters of the alphabet, and differ in each process. */
+/** Labels whose first letters are spread over the alphabet, and which differ in each process. */
 export const word = (index: number): string =>
   `${(Math.imul(index + 1, 0x9e3779b1) >>> 0).toString(36)}-${process.pid.toString(36)}-${index.toString(36)}`
 
-/** Flat strings, as from a parsed request; `split` and templates would create slices and ropes. */
+/** Flat strings, like those of a parsed request; `split` and templates would create slices and ropes. */
 export const parsed = (texts: readonly string[]): string[] => JSON.parse(JSON.stringify(texts))
 
 export const team = { id: '1', organizationId: '1', state: 'active' } as const

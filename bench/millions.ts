@@ -1,6 +1,6 @@
 /**
- * What calls cost among ten million names in PostgreSQL: registering 100 new names, compared with an empty table and
- * with a bare INSERT; finding the owners of 1,000 hostnames; exporting a million names.
+ * The cost of calls in PostgreSQL if ten million names are registered: registering 100 new names, compared with an
+ * empty table and with a bare INSERT; finding the owners of 1,000 hostnames; exporting a million names.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -17,7 +17,7 @@ const MILLIONS = 10
 /** After a checkpoint, the first write to a page logs the whole page; later writes log only the change. */
 const TURNS = { warmUp: 3000, rounds: 400 }
 
-/** One to three names below each registrable domain. Indexes are created afterwards, which is faster. */
+/** From one to three names below each registrable domain. Indexes are created afterwards, which is faster. */
 async function fill(pool: Pool, schema: string): Promise<void> {
   const { rows } = await pool.query<{ name: string; definition: string }>(
     `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
@@ -57,7 +57,7 @@ const postgresMillions = await compare(
   names => inFresh(names),
 )
 
-// Copies the rows that the store created in a third table to both tables.
+// Copies the rows that the store created in a third table into both tables.
 await migrate({ database, schema: 'source' })
 const registerInSource = createRegister(database, 'source')
 const [insertInLarge, insertInFresh] = await Promise.all(
@@ -77,7 +77,7 @@ const store = createPostgresStore({ database, schema: 'large', findTeam: id => (
 report({ postgresMillions, findOwners: await measureOwners(), export: await measureExport() })
 await server.stop()
 
-/** Compares with the same number of lookups by primary key, in one statement that returns the same columns. */
+/** Compares with as many lookups by primary key, in one statement that returns the same columns. */
 async function measureOwners(): Promise<number> {
   const { rows } = await database.query('SELECT * FROM large.names TABLESAMPLE SYSTEM (0.5)')
   const byKey = `SELECT name.* FROM unnest($1::text[], $2::text[]) AS asked (base, path)
@@ -105,7 +105,10 @@ async function measureOwners(): Promise<number> {
   )
 }
 
-/** Peak memory of this process, server and reader, during an export, against the peak in its first tenth. */
+/**
+ * The peak memory of this process, which is both server and reader, during an export, compared with the peak during its
+ * first tenth.
+ */
 async function measureExport(): Promise<number> {
   const authenticate = () => ({ ...keyContext, scopes: ['domains:read'] })
   const http = createServer(express().use(domainsRouter({ store, authenticate, operations: ['export'] })))

@@ -1,6 +1,6 @@
 /**
- * Registers and releases a million names while 100,000 stay registered, to find out which tables grow, and how much
- * slower calls become. With three million: `CHURN=3000000 node --import tsx bench/postgres-churn.ts`.
+ * Registers and releases a million names while 100,000 others stay registered. Finds out which tables grow, and how
+ * much slower calls become. With three million: `CHURN=3000000 node --import tsx bench/postgres-churn.ts`.
  */
 import { registerDomains } from '../src/index.ts'
 import { createPostgresStore, migrate } from '../src/postgres/index.ts'
@@ -30,7 +30,7 @@ async function hold(schema: string): Promise<() => Promise<void>> {
   })
   const held: string[] = []
 
-  /** Removes names of any age, so old names remain and keep their index pages in use. */
+  /** Removes names of random age, so some old names remain and keep their index pages in use. */
   function drawHeld(): string[] {
     return Array.from({ length: SIZE }, () => {
       const place = Math.floor(Math.random() * held.length)
@@ -56,7 +56,7 @@ async function hold(schema: string): Promise<() => Promise<void>> {
   }
 }
 
-/** Makes a number of calls, from several callers together. */
+/** Makes calls from several callers at the same time. */
 async function repeat(work: () => Promise<void>, calls: number): Promise<void> {
   let left = calls
   async function call(): Promise<void> {
@@ -85,8 +85,8 @@ const { rows } = await database.query(
      (SELECT count(DISTINCT registrable_domain) FROM churned.names)::integer AS held`,
 )
 
-// Takes turns with the same number of names that were never replaced. Filling that schema vacuums all tables, as
-// autovacuum would.
+// Compares with a schema that has the same number of names, of which none was ever replaced. They take turns. Filling
+// that schema vacuums all tables, as autovacuum would.
 const replaceFresh = await hold('fresh')
 const churnCall = await compare(
   () => {},

@@ -1,4 +1,4 @@
-/** How long other calls wait while a thousand callers register below one domain, through the same pool. */
+/** How long other calls wait while a thousand callers register names below one domain, through the same pool. */
 import { registerDomains } from '../src/index.ts'
 import { createPostgresStore, migrate } from '../src/postgres/index.ts'
 import { startServer } from '../test/postgres/server.ts'
@@ -39,7 +39,7 @@ async function callFor(seconds: number): Promise<number> {
 
 async function fight(_: unknown, caller: number): Promise<void> {
   for (let call = 0; !isOver; call += 1) {
-    // A caller that waits longer than the store's time limit fails, and calls again.
+    // If a caller waits longer than the store's time limit, its call fails, and it calls again.
     await register([`n${call}-${caller}.hot.com`]).catch(() => {})
     fought += 1
   }

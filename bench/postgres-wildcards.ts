@@ -1,6 +1,6 @@
 /**
- * Wildcards in PostgreSQL over a base with a million names behind public suffixes, half of them registered by the
- * calling team, compared with wildcards over bases without names below them.
+ * Compares previews of `*.amazonaws.com` in PostgreSQL with previews of wildcards below which nothing is registered.
+ * Below the public suffix `s3.amazonaws.com`, a million names are registered, half of them by the calling team.
  */
 import { previewDomains } from '../src/index.ts'
 import { createPostgresStore, migrate } from '../src/postgres/index.ts'

@@ -1,11 +1,14 @@
-/** Compares 100 names in PostgreSQL with one INSERT of the rows that the store creates, over the same connection. */
+/**
+ * Compares registering 100 names in PostgreSQL with one INSERT of the rows that the store creates, over the same
+ * connection.
+ */
 import type { Pool } from 'pg'
 import { registerDomains } from '../src/index.ts'
 import { createPostgresStore, migrate } from '../src/postgres/index.ts'
 import { startServer } from '../test/postgres/server.ts'
 import { compare, keyContext, newNames, report, team, time } from './measure.ts'
 
-/** Inserts the rows of a schema's `names` into a table with the same columns. */
+/** Inserts the rows of the table `names` of a schema into a table with the same columns. */
 export async function createBareInsert(pool: Pool, schema: string, table: string) {
   const { rows: columns } = await pool.query<{ name: string; type: string }>(
     `SELECT attname AS name, format_type(atttypid, atttypmod) AS type FROM pg_attribute
@@ -32,7 +35,7 @@ export function createRegister(database: Pool, schema: string) {
 
 const HELD = 10_000
 
-/** Registers and releases the same names in two teams of equal size, one of which has a limit. */
+/** Registers and releases the same names in two teams with equally many names. One of the teams has a limit. */
 async function compareLimit(database: Pool, schema: string): Promise<number> {
   const sideOf = async (id: string, maxDomains: number | null) => {
     const store = createPostgresStore({ database, schema, findTeam: () => ({ ...team, id, maxDomains }) })

@@ -1,8 +1,10 @@
 /**
- * Pushes changes over HTTP with `createWebhook` and `startSynchronizing`: 3,000 through a gateway that accepts 6
- * requests in each time window and responds to the others with 429, and 1,000 of which one is refused.
+ * Pushes changes over HTTP with `createWebhook` and `startSynchronizing`: first 3,000 changes, through a gateway that
+ * accepts 6 requests in each time window and responds to the others with 429, and then 1,000 changes, of which one is
+ * refused.
  *
- * Windows last one second instead of the goal's ten seconds, because all times of the loop depend on `Retry-After`.
+ * The goal is stated for windows of ten seconds. Here they last one second, because all times of the loop depend on
+ * `Retry-After`.
  */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,4 @@
-/** The size of bundles, in thousands of bytes. */
+/** The sizes of bundles, in thousands of bytes. */
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'

@@ -1,7 +1,7 @@
 /**
- * Searches for strings for which `classifyHostname` is slow, with a genetic algorithm that mutates and recombines the
- * slowest. Prints the worst as cases for `test/vectors/slow-inputs.json`: `npx tsx bench/slow-inputs.ts [generations]
- * [seed]`.
+ * Searches for strings for which `classifyHostname` is slow. A genetic algorithm mutates and recombines the slowest
+ * strings. Prints the slowest of all as cases for `test/vectors/slow-inputs.json`: `npx tsx bench/slow-inputs.ts
+ * [generations] [seed]`.
  */
 
 import { classifyHostname } from '../src/index.ts'
@@ -65,7 +65,7 @@ function change(text: string): string {
   }
 }
 
-/** Microseconds: the minimum of a few runs, because other work on the machine can only increase the time. */
+/** In microseconds: the minimum of a few runs, because other work on the machine can only increase the time. */
 function measure(text: string): number {
   let least = Number.POSITIVE_INFINITY
   for (let run = 0; run < 5; run += 1) {
@@ -87,7 +87,7 @@ let population = [...known, ...Array.from({ length: POPULATION }, invent)].map(j
 for (let generation = 0; generation < generations; generation += 1) {
   const children = population.map(({ text }) => change(text).slice(0, MAX_LENGTH)).map(judge)
   const fresh = Array.from({ length: 10 }, invent).map(judge)
-  // Measured again, so that no string stays only because its measurement was interrupted.
+  // Parents are measured again, because other work may have made one of them seem slow.
   const parents = population.map(({ text }) => judge(text))
   const kinds = new Set<string>()
   population = [...parents, ...children, ...fresh]

@@ -1,6 +1,6 @@
 /**
- * A wildcard in SQLite over a base with a million names behind public suffixes, half of them the calling team's:
- * milliseconds for each of 100 previews.
+ * Measures previews of `*.amazonaws.com` in SQLite. Below the public suffix `s3.amazonaws.com`, a million names are
+ * registered, half of them by the calling team. The figure is the milliseconds of one preview, as the mean of 100.
  */
 import { previewDomains } from '../src/index.ts'
 import { createSqliteStore } from '../src/sqlite/index.ts'

@@ -1,4 +1,7 @@
-/** Compares 100 new names in SQLite with a prepared INSERT of the same rows in one transaction, in two files. */
+/**
+ * Compares registering 100 new names in SQLite with a prepared INSERT of the same rows in one transaction. Each side
+ * has its own file.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,7 +1,7 @@
 /**
  * An admin page on which a team adds, searches, deletes and exports its names, and creates, rotates and revokes its API
- * keys. The page needs no script. The program prints its address. It has no access control, so put your own login in
- * front of it.
+ * keys. The page works without scripts. The program prints its address. It has no access control, so put your own login
+ * in front of it.
  */
 import {
   createMemoryKeyStore,
@@ -172,7 +172,8 @@ app.post('/keys/rotate', async (request, response) => {
   const old = findOwnKey(request)
   if (!old) return void response.redirect(303, '/keys')
   const key = await createKey(old.label)
-  // Both keys work for a week, or until the old key expires, so that programs can switch to the new one.
+  // Both keys work for a week, or until the old key expires if that is earlier, so there is time to switch programs to
+  // the new one.
   const inAWeek = new Date(Date.now() + WEEK)
   if (old.expiresAt === null || old.expiresAt > inAWeek) keys.updateKey(old.hash, { expiresAt: inAWeek })
   response.send(page('API keys', showKeys(key)))

@@ -2,8 +2,8 @@
  * An example of your own store, on LevelDB. Copy it, change it, and test it with `domain-registration/testing`.
  *
  * LevelDB is a sorted map. Each registration has three entries, so every lookup reads single keys or a range. Each
- * pending change has one entry. Registering a wildcard scans the names below it, and a sweep scans the pending
- * changes. Only one process at a time can open a folder.
+ * pending change has one entry. Registering a wildcard scans the names below it, and a sweep scans the pending changes.
+ * Only one process at a time can open a folder.
  */
 import { type BatchOperation, ClassicLevel } from 'classic-level'
 import {
@@ -35,7 +35,9 @@ type Held = Omit<Registration, 'synchronized' | 'createdAt'> & { readonly create
 /** A change as stored. Times are milliseconds since 1970. */
 type Waiting = Omit<PendingChange, 'at' | 'nextAttempt'> & { readonly at: number; readonly due: number }
 
-/** A change that is due later than in an hour and a lease was saved under a wrong clock. It is due at once. */
+/**
+ * If a change is due later than in an hour and a lease, it was saved while the clock was wrong. It is then due at once.
+ */
 const HOUR = 3_600_000
 
 export async function createLevelStore({ folder, ...options }: LevelStoreOptions) {
@@ -44,7 +46,7 @@ export async function createLevelStore({ folder, ...options }: LevelStoreOptions
   return { ...store, close: backend.close }
 }
 
-/** Separate from the store, so that a test can explore it. */
+/** A separate function, so that a test can explore the backend. */
 export async function createLevelBackend(folder: string) {
   const database = new ClassicLevel<string, Held | Waiting | true>(folder, { valueEncoding: 'json' })
   await database.open()
@@ -56,7 +58,7 @@ export async function createLevelBackend(folder: string) {
   const remove = (keys: readonly string[]): Operation[] => keys.map(key => ({ type: 'del', key }))
 
   /**
-   * LevelDB has no transactions. So steps run one after another. Each step ends with one batch, which is saved
+   * LevelDB has no transactions, so steps run one after another. Each step ends with one batch, which is saved
    * completely or not at all.
    */
   let turns: Promise<unknown> = Promise.resolve()
@@ -77,7 +79,7 @@ export async function createLevelBackend(folder: string) {
     (await database.values({ gt: from, lt: before, limit, reverse }).all()) as T[]
   const allWaiting = () => range<Waiting>('waiting ', 'waiting!')
 
-  /** Adds `synchronized` to registrations: whether they have no pending change. */
+  /** Adds `synchronized` to registrations: `true` if the registration has no pending change. */
   async function toRegistrations(held: readonly Held[]): Promise<Registration[]> {
     const waiting = new Set((await get<Waiting>(held.map(waitingKey))).map(({ domainId }) => domainId))
     return held.map(({ createdAt, ...registration }) => ({

@@ -4,13 +4,13 @@
 import type { Pool } from 'mysql2/promise'
 
 /**
- * Sends a statement, and resolves to its rows. Arrays among its values are sent as JSON. If an array is empty, no query
- * is sent.
+ * Sends a statement, and resolves to its rows. Arrays among its values are sent as JSON. If one of the arrays is empty,
+ * nothing is sent.
  */
 // biome-ignore lint/suspicious/noExplicitAny: the statement determines the type of a row
 export type Ask = (sql: string, ...values: (string | number | readonly object[])[]) => Promise<any[]>
 
-/** Nothing was saved after these errors: ER_LOCK_WAIT_TIMEOUT, ER_LOCK_DEADLOCK. */
+/** Errors after which nothing was saved: ER_LOCK_WAIT_TIMEOUT, ER_LOCK_DEADLOCK. */
 const CONFLICTS = [1205, 1213]
 /** Milliseconds. */
 const LONGEST_PAUSE = 50
@@ -50,7 +50,9 @@ async function attempt<T>(database: Pool, work: (ask: Ask) => Promise<T>, end: n
     throw error
   })
   let isOver = false
-  /** Work that timed out may still be running. After the rollback, each of its statements would commit by itself. */
+  /**
+   * Work that timed out may still be running. After the rollback, each of its statements would be committed separately.
+   */
   function requireTransaction(): void {
     if (isOver) throw new Error('The transaction is over')
   }
@@ -80,7 +82,7 @@ async function attempt<T>(database: Pool, work: (ask: Ask) => Promise<T>, end: n
       () => connection.release(),
       () => {
         connection.destroy()
-        // The connection may be waiting for a lock and holding others.
+        // The connection may still wait for a lock, and hold other locks.
         database.query('KILL ?', [connection.threadId]).catch(() => {})
       },
     )

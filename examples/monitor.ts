@@ -12,7 +12,10 @@ import { verifyWebhook, type WebhookChange, WebhookVerificationError } from 'dom
 const { WEBHOOK_SECRET: secret, PORT = '4000', JOURNAL = 'changes.ndjson' } = process.env
 if (!secret) throw new Error('Set WEBHOOK_SECRET to the secret of createWebhook')
 
-/** `watched` maps each `domainId` to its name. In a database, change both in one transaction for each request. */
+/**
+ * `watched` maps each `domainId` to its name. If you use a database, change both sets in one transaction for each
+ * request.
+ */
 const watched = new Map<string, string>()
 const released = new Set<string>()
 
@@ -39,7 +42,7 @@ function parse(line: string): WebhookChange[] {
 }
 
 async function save(changes: readonly WebhookChange[]): Promise<void> {
-  // The line break in front ends an incomplete line.
+  // If the last line is incomplete, the line break in front ends it.
   await journal.appendFile(`\n${JSON.stringify(changes)}\n`)
   await journal.datasync()
 }

@@ -5,8 +5,8 @@ import { createPostgresKeyStore, createPostgresStore, migrate } from 'domain-reg
 import express from 'express'
 import pg from 'pg'
 
-// A PostgreSQL server serves any number of processes like this one. Without a server, this program uses PGlite:
-// PostgreSQL inside the process, with its data in a folder that only one process may open. The data survives the
+// A PostgreSQL server serves any number of processes like this one. Without a server, this program uses PGlite, which
+// is PostgreSQL inside the process. Its data is in a folder that only one process may open. The data survives the
 // process, but PGlite does not flush to disk, so a power cut may lose the last changes.
 const { DATABASE_URL, DATA_FOLDER = 'data', PORT = '3000' } = process.env
 const pool = DATABASE_URL
@@ -39,7 +39,7 @@ curl http://localhost:${port}/v1/domains -H 'Authorization: Bearer ${key}' \\
   -H 'Content-Type: application/json' -d '{"domains":["www.example.com","*.example.org","localhost"]}'`)
 })
 
-// Pushes releases, and registrations whose push failed or whose process ended before it pushed them.
+// Pushes releases. Also pushes registrations whose push failed, or whose process ended before the push.
 const synchronizing = startSynchronizing(store)
 
 for (const signal of ['SIGINT', 'SIGTERM']) {

@@ -1,6 +1,6 @@
 /**
  * Completes the API reference that typedoc has written into `reference/`, and writes a page for each program of
- * `examples/`. Fails if a public function, class or constant has no example in its doc comment.
+ * `examples/`. Fails if the doc comment of a public function, class or constant has no example.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { extname, parse } from 'node:path'
@@ -8,7 +8,7 @@ import { extname, parse } from 'node:path'
 const reference = new URL('reference/', import.meta.url)
 const examples = new URL('examples/', import.meta.url)
 
-/** Replaces the path of the entry point in the heading with the name to import. */
+/** In the heading, replaces the path of the entry point with the name to import. */
 function completeReference(file) {
   const text = readFileSync(new URL(file, reference), 'utf8')
   const name = file.replace(/\.md$/, '').replace('adapters/', '')
@@ -35,7 +35,7 @@ function writeExamples() {
   }
 }
 
-// The sidebar has typedoc's own list of entry points.
+// The sidebar contains typedoc's own list of entry points.
 rmSync(new URL('README.md', reference))
 const pages = readdirSync(reference, { recursive: true, encoding: 'utf8' }).filter(file => file.endsWith('.md'))
 if (pages.length < 11) throw new Error(`The reference has ${pages.length} pages, not one for each entry point`)

@@ -1,11 +1,11 @@
 /**
- * Draws the pictures in `docs/pictures`: `node --import tsx site/pictures.ts`. Each is one file for light and dark
- * themes, and narrow enough for a phone. The cost chart shows figures of the benchmark.
+ * Draws the pictures in `docs/pictures`: `node --import tsx site/pictures.ts`. Each is a single file for both light and
+ * dark themes, and narrow enough for a phone. The cost chart shows figures of the benchmark.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type GoalName, goals } from '../bench/goals.ts'
 
-/** One step from top to bottom, and a note beside it. */
+/** A step in a column of steps, with a note beside it. */
 interface Step {
   readonly main?: string
   readonly side?: string
@@ -141,7 +141,7 @@ const shown = [
   'international',
 ] as const
 
-/** The cost of calls, compared with other programs: a bar as long as the median of the benchmark's figures. */
+/** The cost of calls, compared with other programs. The length of each bar is the median of the benchmark's figures. */
 function drawCosts(): string {
   const rows = shown
     .filter(name => name in measured)

@@ -12,7 +12,7 @@ const table = {
   fuzzedRequests: /*           */ [60, 600],
   /** Sequences of calls, each on a store and on its model. */
   sequences: /*                */ [10, 60],
-  /** Races, for each of which an order of its calls must explain the results. */
+  /** Races. For each one, some order of its calls must explain the results. */
   races: /*                    */ [12, 250],
   /** Schedules of the simulation, which mix calls, releases and sweeps with failures. */
   schedules: /*                */ [250, 6_000],
@@ -24,7 +24,10 @@ const table = {
   casesOfDrivers: /*           */ [25, 1_000],
   /** Calls that get 503 because the monitor is unavailable. */
   callsWithoutMonitor: /*      */ [1_000, 10_000],
-  /** Code points from U+3000 on that are compared with another implementation. Those before all are. */
+  /**
+   * Code points from U+3000 on that are compared with another implementation. All code points before U+3000 are
+   * compared.
+   */
   codePoints: /*               */ [70_000, 0x110000],
   /** Registrations that are exported or reconciled. */
   registrations: /*            */ [10_000, 1_000_000],
@@ -47,11 +50,11 @@ export const counts = Object.fromEntries(
   ]),
 ) as Counts
 
-/** The seed of everything random. It is printed, so a failure can be repeated. */
+/** The seed of all random choices. It is printed, so a failure can be repeated. */
 export const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
 console.info(`SEED=${seed}`)
 
-/** Returns about `most` of the items, spread evenly. Which ones depends on the seed. */
+/** Returns about `most` of the items, spread evenly. The seed decides which ones. */
 export function sample<Item>(items: readonly Item[], most: number): readonly Item[] {
   const step = Math.max(1, Math.ceil(items.length / most))
   return items.filter((_, index) => index % step === seed % step)

@@ -95,7 +95,7 @@ describe('a short program at the beginning prints what its last comment says, on
     const indexes = 'README what-it-does faq glossary hostnames standards overlap tables webhook'
     const elsewhere = 'runbook doctor-checks upgrades opentelemetry prometheus proof-broken proof-runs'
     const tried = `${indexes} ${elsewhere}`.split(' ').map(name => `docs/${name}.md`)
-    // Pages that continue another page, whose name they begin with, and pages that need a server.
+    // Pages that need a server, and pages that continue another page, such as `client-more.md` after `client.md`.
     const continued =
       /^docs\/(?:cli|postgres|citus|calls|client|messages|monitoring|own-store|reasons|your-server)[\w-]*\.md$/
     const says = (page: string) => /\bour tests\b|\bwas not run\b/i.test(read(page))
@@ -117,7 +117,7 @@ describe('a short program at the beginning prints what its last comment says, on
       child.stderr.on('data', text => {
         stderr += text
       })
-      // A server does not end by itself. Its first output is all its output.
+      // A server does not end by itself, so its first output counts as all its output.
       child.stdout.on('data', text => {
         stdout += text
         if (program.includes('.listen(')) child.kill('SIGKILL')
@@ -271,7 +271,7 @@ describe('the runbook', () => {
 
   test('has an entry for each error message that the source can throw at run time', () => {
     const sources = readSources('adapters', 'memory', 'operations', 'postgres', 'registry', 'sqlite', 'time', 'webhook')
-    // A message is thrown directly, stored in a variable first, or in the table of SQLite's failures.
+    // A message is thrown directly, is stored in a variable first, or is in the table of SQLite's failures.
     const messages = sources.flatMap(source => [
       ...source.matchAll(/(?<!Type|Cursor)Error\(\s*(['`])([A-Z].*?)\1/g),
       ...source.matchAll(
@@ -281,7 +281,7 @@ describe('the runbook', () => {
         /^ +\[?\n? *(?:\/.*\/i?, )?(')((?:Other connections|The (?:SQLite|disk|file)|A transaction was).*?)\1/gm,
       ),
     ])
-    // The first few words, up to the first inserted value.
+    // The first few words of a message, up to the first inserted value.
     const begins = messages.map(([, , text = '']) =>
       text
         .replace(/\$\{.*/, '')
@@ -333,7 +333,7 @@ describe('the documentation of hostnames', () => {
     }
   })
 
-  /** Each reason on some pages, with the second cell of its row. */
+  /** The reasons on some pages, each with the second cell of its row. */
   const readReasons = (...pages: readonly string[]) =>
     pages.flatMap(page =>
       [...read(`docs/${page}.md`).matchAll(/^\| `(?!reason`)(\w+)` \| (.*?) ?\| .+ \|$/gm)].map(
@@ -371,7 +371,7 @@ describe('the documentation of hostnames', () => {
     }
     const fieldsByReason = Object.fromEntries([...occurring].map(([reason, fields]) => [reason, [...fields].sort()]))
     expect(Object.fromEntries(listed)).toEqual(fieldsByReason)
-    // The compiler checks that this catalogue has every reason.
+    // The compiler checks that no reason is missing in this catalogue.
     expect(listed.map(([reason]) => reason).sort()).toEqual(Object.keys(german).sort())
   })
 

@@ -103,7 +103,7 @@ describe('the example server', () => {
       }),
   )
 
-  // If Node has SQLite, it keeps registrations in a file: see test/runtimes/sqlite-start.test.ts.
+  // If Node has SQLite, the example keeps registrations in a file: see test/runtimes/sqlite-start.test.ts.
   test.skipIf(process.getBuiltinModule('node:sqlite'))(
     'documentation.ts says that Node 20 keeps registrations in memory, and why',
     () =>

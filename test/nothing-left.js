@@ -1,11 +1,11 @@
 /**
- * Runs scripts of `package.json` one after another until one fails. Also fails if a process that they started or a
- * file that they created outlives them:
+ * Runs scripts of `package.json` one after another until one fails. Also fails if a process or a file that they created
+ * is left at the end:
  *
  *     node test/nothing-left.js build check "test:engine -- --partitions 8"
  *
- * The scripts get their own temporary folder. A process was started by them if the folder occurs in its environment or
- * parameters, or is its working directory (PostgreSQL overwrites its environment). When the scripts have ended, or this
+ * The scripts get their own temporary folder. A process was started by them if it has this folder in its environment or
+ * parameters, or as its working directory (PostgreSQL overwrites its environment). Once the scripts have ended, or this
  * program gets a signal to end, it reports and ends all remaining processes, and removes the folder.
  */
 import { execFile, spawn } from 'node:child_process'
@@ -33,15 +33,15 @@ const PAUSE = 50
 /** Caches that tools leave in a temporary folder for their next run. */
 const CACHES = /^(?:tsx-\d+|node-compile-cache)$/
 
-/** Makes the temporary folder of a run. */
+/** Creates the temporary folder of a run. */
 function createFolder() {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), PREFIX)))
-  // The user that runs PostgreSQL if this process runs as root must be able to enter it.
+  // If this process runs as root, PostgreSQL runs as another user, who must be able to enter the folder.
   chmodSync(folder, 0o755)
   return folder
 }
 
-/** The processes of a run, except this one. */
+/** The processes of a run, without this one. */
 async function findProcesses(folder) {
   const all = existsSync('/proc/self/environ') ? listProc() : await listPs()
   return all.filter(({ pid, traces }) => pid !== process.pid && traces.includes(folder))
@@ -66,7 +66,7 @@ function listProc() {
 }
 
 async function listPs() {
-  // Once with the environment, to find processes by it, and once without, to show their commands.
+  // `ps` runs twice: with the environment, to find processes by it, and without, to show their commands.
   const [traces, commands] = await Promise.all([ps('axeww'), ps('axww')])
   return [...commands].map(([pid, command]) => ({ pid, command, traces: traces.get(pid) ?? '' }))
 }
@@ -76,7 +76,7 @@ async function ps(flags) {
   return new Map([...stdout.matchAll(/^ *(\d+) (.*)$/gm)].map(([, pid, text]) => [Number(pid), text]))
 }
 
-/** Resolves to the processes that remain after some milliseconds, or to an empty array once none remains. */
+/** Waits until no process remains, but at most some milliseconds. Resolves to the processes that remain. */
 async function findRemaining(folder, patience) {
   for (const deadline = Date.now() + patience; ; await sleep(PAUSE)) {
     const left = await findProcesses(folder)
@@ -103,7 +103,7 @@ function signal(processes, name) {
   }
 }
 
-/** Reports and removes the processes and files that a run left. Resolves to their number. */
+/** Reports and removes the processes and files that a run left. Resolves to the number of both together. */
 async function settle(folder) {
   const processes = await findRemaining(folder, GRACE)
   const files = readdirSync(folder).filter(name => !CACHES.test(name))
@@ -140,7 +140,7 @@ async function runScripts(scripts) {
 }
 
 /**
- * Vitest's global setup, for runs without these scripts. It starts a process that waits for the end of this one, even
+ * The global setup of Vitest, for runs without these scripts. Starts a process that waits for the end of this one, even
  * if this one is killed, and then removes what it left.
  */
 export function setup() {

@@ -23,7 +23,7 @@ beforeAll(() => {
   write('endless.test.js', `import './leaving.cjs'\ntest('endless', () => new Promise(() => {}))`)
   const config = { test: { include: ['*.test.js'], globals: true, globalSetup: [program] } }
   write('vitest.config.js', `export default ${JSON.stringify(config)}`)
-  /** A program that leaves a file, writes down its process ID and temporary folder, and does not end. */
+  /** A program that leaves a file, writes down its process ID and its temporary folder, and does not end. */
   write(
     'staying.cjs',
     `setInterval(() => {}, 1000)
@@ -42,7 +42,7 @@ beforeEach(() => rmSync(notes, { force: true }))
 afterAll(() => rmSync(directory, { recursive: true }))
 
 function start(...parameters: string[]) {
-  // Its temporary folder is outside the one of the run that this test belongs to.
+  // The temporary folder of this program is outside the folder of the run to which this test belongs.
   const env = { ...process.env, TMPDIR: directory }
   const child = spawn(process.execPath, parameters, { cwd: directory, env, stdio: ['ignore', 'ignore', 'pipe'] })
   let printed = ''

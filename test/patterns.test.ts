@@ -13,7 +13,7 @@ const source = new URL('../src/', import.meta.url)
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(file => file.endsWith('.ts'))
 
 const patterns: Pattern[] = []
-/** Calls that create a pattern from a string, which cannot be checked in the source. */
+/** Calls that create a pattern from a string. Such a pattern cannot be checked in the source. */
 const made: string[] = []
 
 for (const file of files) {
@@ -38,8 +38,8 @@ function toRegExp(literal: string): RegExp {
 }
 
 /**
- * Returns why a pattern may take more than linear time: because two quantifiers match the same characters, because a
- * quantifier repeats another one, or because a search tries each start.
+ * Returns why a pattern may take more than linear time: two quantifiers match the same characters, a quantifier repeats
+ * another one, or a search tries each start.
  */
 const findSlowness = (pattern: RegExp) => analyse(pattern).reports.map(({ type }) => type)
 

@@ -1,6 +1,6 @@
 /**
- * Bounds the search for a shorter counterexample by how often a property is tried again. A limit on time would end the
- * runs themselves on a busy machine.
+ * Limits how often a property is tried again to find a shorter counterexample. A time limit is not used, because on a
+ * busy machine it would end the runs themselves.
  */
 export function shrinkingAtMost<Value>(attempts: number, property: (value: Value) => Promise<void>) {
   let remaining = Number.POSITIVE_INFINITY

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** Makes WebAssembly compile fast instead of optimizing, because each short process compiles its database again. */
+/** Makes WebAssembly compile quickly instead of optimizing: each short process compiles its database again. */
 export const wasmFlags = ['--liftoff-only']
 
 export type Program = ReturnType<typeof startProgram>
@@ -17,7 +17,7 @@ export function startProgram(program: URL, ...parameters: readonly string[]) {
   async function receive(): Promise<unknown> {
     const received = new AbortController()
     const { signal } = received
-    // 'disconnect' comes after the last message, unlike 'exit'.
+    // Node emits 'disconnect' after the last message. It may emit 'exit' before.
     const ended = once(child, 'disconnect', { signal }).then(() => {
       throw new Error(`${program} ended early`)
     })

@@ -1,6 +1,6 @@
 /**
- * The site: `docs/` unchanged, with the pages of `site/pages` and those that `generate.js` writes. Neither the build
- * nor a page loads anything from another host.
+ * The site: the pages of `docs/` unchanged, those of `site/pages`, and those that `generate.js` writes. Neither the
+ * build nor a page loads anything from another host.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ const exclude = (folder, pages) =>
     .filter(name => !pages.includes(name))
     .flatMap(name => [`${folder}${name}`, `${folder}${name}/**`])
 
-/** For language models: a list of the pages, and all guides in one file. */
+/** For language models: a list of the pages, and one file that contains all guides. */
 function writeForPrograms(folder) {
   const list = pages.map(({ path, text }) => `- [${text}](${base}${toLink(path).slice(1)})`).join('\n')
   writeFileSync(join(folder, 'llms.txt'), `# domain-registration\n\n> ${description}\n\n${list}\n`)
@@ -36,8 +36,8 @@ function writeForPrograms(folder) {
 }
 
 /**
- * Pages outside `site/` do not find `vue` in the `node_modules` of `site/`. VitePress, which renders them on Node, does
- * find it.
+ * `vue` is in the `node_modules` of `site/`. Pages outside `site/` cannot import it from there, but VitePress, which
+ * renders them on Node, can.
  */
 const vueOfTheSite = {
   name: 'vue of the site',
@@ -68,7 +68,7 @@ export default defineConfig({
     },
   },
   markdown: {
-    // In VitePress's default themes, comments and keywords have too little contrast.
+    // In the default themes of VitePress, comments and keywords have too little contrast.
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     anchor: { slugify: toAnchor },
     config: md => adaptMarkdown(md, root),
@@ -90,7 +90,8 @@ export default defineConfig({
       provider: 'local',
       options: {
         miniSearch: {
-          // Ranks guides above the reference, which contains each of their words too, and above pages for maintainers.
+          // Ranks pages for maintainers below the guides, then the examples, and last the reference, which contains
+          // every word of the guides too.
           searchOptions: {
             boostDocument: id =>
               id.includes('/reference/')

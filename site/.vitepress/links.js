@@ -2,9 +2,9 @@
 import { dirname, join, relative } from 'node:path/posix'
 
 /**
- * Finds the page of a file.
+ * Finds the page of the site that shows a file.
  *
- * @param {string} path In the repository.
+ * @param {string} path The path of the file in the repository.
  * @returns {string} The path of the page on the site, with `.md`.
  */
 export function toPage(path) {
@@ -55,7 +55,7 @@ function resolveLinks({ children }, source) {
 }
 
 /**
- * `## 403 \`team_suspended\`` and rows that begin with a code get their code as an anchor:
+ * Headings such as `## 403 \`team_suspended\`` and table rows that begin with a code get the code as their anchor:
  * `docs/errors#team_suspended`.
  */
 function addCodeAnchors(tokens) {

@@ -99,7 +99,7 @@ const reference = [
 /**
  * Makes the sidebar.
  *
- * @param {(path: string) => string} readTitle Returns the title of a page in the sidebar.
+ * @param {(path: string) => string} readTitle Returns the title of a page for the sidebar.
  */
 export function createSidebar(readTitle) {
   const guides = groups.map(([text, paths]) => ({

@@ -59,7 +59,7 @@ export function describeClients(startServer: Serve, { bodyIsReadBefore, leavesCl
         expect(JSON.parse(await text(incoming)).data.results).toHaveLength(2)
         reused.push(outgoing.reusedSocket)
       }
-      // After chunks, Deno closes the connection.
+      // Deno closes the connection after a body in chunks.
       expect(reused.slice(0, 2)).toEqual([false, true])
     })
 
@@ -93,7 +93,7 @@ export function describeClients(startServer: Serve, { bodyIsReadBefore, leavesCl
       socket.write(toWire(Object.entries({ ...headers, 'Content-Length': length }), body))
       await vi.waitFor(() => expect(working).toHaveBeenCalled(), PATIENCE)
       socket.destroy()
-      // The server must notice before the store is done.
+      // The server must notice the closed connection before the store is done.
       await sleep(50)
       goOn()
       await vi.waitFor(async () => expect(await store.count()).toBe(2), PATIENCE)

@@ -6,7 +6,7 @@ import { compileSchema } from '../openapi/compile-schema.ts'
 const document = openapi({ operations: ['create', 'preview', 'delete', 'list', 'export'] })
 const paths = document.paths
 
-/** What the OpenAPI document says about each status of an operation, with its schemas compiled to validators. */
+/** The schemas of an operation's responses in the OpenAPI document, by status, compiled to validators. */
 const toAnswers = ({ responses }: { readonly responses: Readonly<Record<number, OpenApiResponse<object>>> }) =>
   new Map(
     Object.entries(responses).map(([status, { headers, content }]) => [
@@ -34,7 +34,7 @@ const answersOf = {
   export: toAnswers(paths['/v1/domains/export'].get),
 }
 
-/** The headers of all statuses. A response must not have one that the document does not list for its status. */
+/** All headers that the document lists. A response must not have one of them that is not listed for its status. */
 const knownFields = new Set([...answersOf.create.values()].flatMap(({ fields }) => [...fields.keys()]))
 
 /**
@@ -72,7 +72,7 @@ export async function findUndocumented(response: Response, operation: OperationN
   return faults
 }
 
-/** Fails the test if a response is not what the OpenAPI document promises. */
+/** Fails the test if a response differs from the OpenAPI document. */
 export async function expectDocumented(response: Response, operation?: OperationName): Promise<void> {
   expect(
     await findUndocumented(response, operation),

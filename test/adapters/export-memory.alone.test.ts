@@ -22,7 +22,10 @@ function readMemory(): number {
   return heapUsed + external
 }
 
-/** Reads an export; counts its lines and, after garbage collection, the bytes in use beyond those at the first page. */
+/**
+ * Reads an export. Returns the number of its lines, and how many more bytes were in use (after garbage collection) than
+ * at the first page.
+ */
 async function readExport(start: (typeof servers)[number][1], count: number) {
   const { store, seen } = createGeneratedStore(count)
   const authenticate = () => ({ ...team1, scopes: ['domains:read'] })
@@ -70,7 +73,7 @@ test.each(servers.filter(([name]) => !name.endsWith(' 4')))(
     const whenStalled = async () => {
       for (let before = -1; before !== seen.pages; await sleep(200)) before = seen.pages
     }
-    /** A socket that is paused before it connects reads nothing at all. */
+    /** A socket that is paused before it connects does not read ahead. */
     const open = async () => {
       const socket = connect(Number(port), hostname).pause()
       socket.on('error', () => {}).write('GET /v1/domains/export HTTP/1.1\r\nHost: localhost\r\n\r\n')

@@ -31,7 +31,7 @@ afterAll(() => server.close())
 /**
  * Sends random requests, and checks that the server still responds to a valid one afterwards.
  *
- * @param examples Requests that are also sent, so every expected kind of response occurs.
+ * @param examples Requests that are sent as well, so every expected kind of response occurs.
  */
 async function check<T>(
   arbitrary: fc.Arbitrary<T>,
@@ -42,7 +42,7 @@ async function check<T>(
   await fc.assert(
     fc.asyncProperty(arbitrary, async value => {
       for (const response of await exchange(server.origin, toRequest(value), { hangUpAfter: 100 })) {
-        // If the target is changed, the request misses our route, and the framework's own page responds.
+        // With another target, the request would miss our route and get the framework's own page.
         if (response.status === 404 && response.headers.get('content-type')?.startsWith('text/html')) continue
         await expectHarmless(response, secrets)
         seen.set(response.status, (seen.get(response.status) ?? 0) + 1)

@@ -2,7 +2,9 @@ import { expect } from 'vitest'
 import { expectDocumented } from './documented.ts'
 import { type RawResponse, toResponse } from './raw-http.ts'
 
-/** Statuses with which the server itself responds before any handler runs: Node without a body, Fastify with JSON. */
+/**
+ * Statuses that the server itself sends before any handler runs. Node sends them without a body, and Fastify with JSON.
+ */
 const ownStatuses = [400, 408, 417, 431]
 
 /** Stack traces, paths and source files, which no response may contain. */

@@ -26,7 +26,10 @@ interface Call {
   hangUpAfter?: number
 }
 
-/** A call, the statuses that it may get, and a pattern of the message. Without statuses, Node may respond or not. */
+/**
+ * A call, the statuses that are allowed for it, and a pattern that the message must match. If there are no statuses,
+ * Node may respond or not.
+ */
 type Case = [claim: string, call: Call, statuses: readonly number[], message?: RegExp]
 
 const withField = (name: string, ...values: (string | null)[]): Call => ({
@@ -183,7 +186,7 @@ const framing: Case[] = [
 const readBefore = new Map<string, readonly number[]>([
   // body-parser accepts only charsets whose name begins with "utf-".
   ['Content-Type: application/json; charset=utf8', [415]],
-  // It may replace bytes that it cannot read.
+  // The parser may replace bytes that it cannot decode.
   ...notUtf8.map(([claim]) => [claim, [200, 400]] as const),
 ])
 
@@ -195,8 +198,8 @@ interface HostileOptions {
 }
 
 /**
- * Requests that no HTTP client sends, but that an attacker may send over a socket. Every adapter gives each a
- * documented response that reveals nothing, and keeps working.
+ * Requests that no HTTP client sends, but that an attacker may send over a socket. Every adapter sends a documented
+ * response that reveals nothing, and keeps working.
  */
 export function describeHostileHttp(
   name: string,

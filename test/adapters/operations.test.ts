@@ -11,8 +11,9 @@ import { createGeneratedStore, toDomainId } from './generated-store.ts'
 import { servers } from './servers.ts'
 
 /**
- * The opt-in operations, with the same cases for every adapter on a real server. The tests of their functions check
- * what the operations return. The cases here check methods, paths, and everything else that only HTTP has.
+ * Tests the opt-in operations over HTTP, with the same cases for every adapter on a real server. What the operations
+ * return is tested with their functions, so the cases here check methods, paths, and everything else that exists only
+ * in HTTP.
  */
 
 const operations = ['create', 'preview', 'delete', 'list', 'export'] as const
@@ -189,7 +190,7 @@ for (const [name, start, notOffered] of servers) {
         const context = await serve({ store: endless, operations: ['export'] })
         const socket = await open(context)
         const stalled = await settled(seen)
-        // Only as much as the sockets on both sides can hold.
+        // Reads no more than the sockets on both sides can hold.
         expect(stalled).toBeLessThan(300)
         while (seen.pages === stalled) if (socket.read() === null) await once(socket, 'readable')
         const readOn = await settled(seen)

@@ -14,9 +14,10 @@ const PATIENCE = 20_000
  * Sends bytes unchanged, and reads all responses until the server closes the connection. For requests that no HTTP
  * client would send.
  *
- * @param hangUpAfter Closes our side this many milliseconds after the last byte, perhaps in the middle of a body. Node
- *   then abandons a call to which it has not responded.
- * @param hangUpAt Matches the end of the responses, for a server that leaves it to the client to close the connection.
+ * @param hangUpAfter Closes our side this many milliseconds after the last byte, even in the middle of a body. If Node
+ *   has not responded by then, it abandons the call.
+ * @param hangUpAt Matches the end of the responses. Needed if the server leaves it to the client to close the
+ *   connection.
  */
 export async function exchange(
   origin: string,
@@ -40,7 +41,7 @@ export async function exchange(
       )
     }, PATIENCE)
     socket.on('end', () => socket.end())
-    // A server that stops reading resets the connection while we still send. Its earlier responses count.
+    // A server that stops reading resets the connection while we still send. Responses that arrived before still count.
     socket.on('error', () => {})
     socket.on('close', () => {
       clearTimeout(timer)
@@ -63,7 +64,7 @@ export function toWire(
   return Buffer.concat([Buffer.from(`${head}\r\n\r\n`, 'latin1'), Buffer.from(body as string)])
 }
 
-/** Converts a response to one like those of `fetch`. */
+/** Converts the response into the `Response` that `fetch` would return. */
 export const toResponse = ({ status, headers, body }: RawResponse) =>
   new Response(body, { status, headers: [...headers] })
 
@@ -87,7 +88,7 @@ function parseResponses(text: string): RawResponse[] {
   return responses
 }
 
-/** A body, and the number of characters that it took. */
+/** Returns the body, and how many characters of the text it takes. */
 function readBody(text: string, headers: Map<string, string>): [body: string, length: number] {
   if (headers.get('transfer-encoding') !== 'chunked') {
     const length = Number(headers.get('content-length') ?? text.length)

@@ -12,13 +12,13 @@ import { domainsHandler } from '../../src/adapters/fetch.ts'
 import type { HandlerOptions } from '../../src/http/index.ts'
 import { listen, type RunningServer, whenListening } from '../listen.ts'
 
-/** The body of a server's own 404. */
+/** The body of the 404 that the server itself sends. */
 const NOT_OURS = 'not ours'
 
 /** Starts a server. The prefix is that of `app.use` in Express, and of `register` in Fastify. */
 type Start = (options: HandlerOptions & { path?: string; prefix?: string }) => Promise<RunningServer>
 
-/** @param before The application's middleware before the package's, such as a body parser. */
+/** @param before Middleware of the application that runs before the package's, such as a body parser. */
 export const startExpress =
   (framework: () => Express, before: (app: Express) => void = () => {}): Start =>
   ({ prefix = '/', ...options }) => {

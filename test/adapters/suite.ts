@@ -26,7 +26,7 @@ const domains = ['www.example.com', 'localhost']
 export interface Traits {
   /** The application's parser reads the whole body before the package does. */
   readonly bodyIsReadBefore?: boolean
-  /** The server leaves a connection open after it stopped reading the body, so the client may close it. */
+  /** The server stops reading the body but leaves the connection open, so the client may close it. */
   readonly leavesClosing?: boolean
 }
 
@@ -43,7 +43,9 @@ export function describeHttp(name: string, start: StartServer, traits: Traits = 
       onTestFinished(close)
       const ourPath = options.path ?? '/v1/domains'
 
-      /** Sends JSON, or a ready body. A response at our path is checked against the OpenAPI document. */
+      /**
+       * Sends an object as JSON, or a string unchanged. Responses at our path are checked against the OpenAPI document.
+       */
       async function post(body: unknown, { key = teamKey, headers = {}, path = '/v1/domains' }: PostOptions = {}) {
         const isBody = typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream
         const url = new URL(path, origin)

@@ -8,7 +8,7 @@ const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-s
 /**
  * Starts a Chromium that can reach only this machine.
  *
- * @param {string} directory The folder into which the one from npm is unpacked.
+ * @param {string} directory The folder into which the Chromium from npm is unpacked.
  */
 export async function launchChromium(directory) {
   return chromium.launch({
@@ -30,7 +30,7 @@ export async function launchChromium(directory) {
 /**
  * Finds a Chromium: the one in `CHROME_PATH`, the first on `PATH`, or the one that npm installed next to this file.
  *
- * @param {string} directory The folder into which the one from npm is unpacked.
+ * @param {string} directory The folder into which the Chromium from npm is unpacked.
  * @returns {Promise<string>} The path of the executable.
  */
 async function findChromium(directory) {
@@ -58,14 +58,14 @@ async function unpackFromNpm(directory) {
         'install Chromium or Chrome, and set CHROME_PATH to its executable',
     )
   }
-  // The package unpacks into the system's temporary folder, and the libraries that a bare system lacks (NSS) only where
-  // it takes itself to be in AWS Lambda; it then also points LD_LIBRARY_PATH there.
+  // The package unpacks Chromium into the system's temporary folder. A bare system lacks some libraries (NSS). The
+  // package unpacks those only if it believes that it runs in AWS Lambda, and then adds them to LD_LIBRARY_PATH.
   process.env.TMPDIR = directory
   process.env.AWS_EXECUTION_ENV = 'AWS_Lambda_nodejs20.x'
   const { default: chromium } = await import('@sparticuz/chromium')
   const executable = await chromium.executablePath()
 
-  // The package's font settings point to folders of AWS Lambda, and a page without any font crashes.
+  // The package's font settings point to folders of AWS Lambda. Without any font, a page crashes.
   const fontSettings = join(directory, 'fonts.conf')
   writeFileSync(
     fontSettings,

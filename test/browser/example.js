@@ -8,10 +8,10 @@ import { fileURLToPath } from 'node:url'
 import { launchChromium } from './chromium.js'
 
 /**
- * Starts an example on a free port, and Chromium, before the tests of a file, and ends both after them.
+ * Before the tests of a file, starts an example on a free port, and Chromium. Ends both after the tests.
  *
- * @param wanted Patterns by name. Each is matched with the output of the example.
- * @returns An object that has the matches by name, and `openPage`, once the tests begin.
+ * @param wanted Patterns by name. Each is matched against the output of the example.
+ * @returns An object. Once the tests begin, it has the matches by name, and `openPage`.
  */
 export function startExample(name, wanted) {
   const scratch = mkdtempSync(join(tmpdir(), 'browser-'))

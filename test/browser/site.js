@@ -39,8 +39,8 @@ after(async () => {
 })
 
 /**
- * Opens a page in a fresh profile, in which `prepare` runs first, and passes it to `use`. Checks that it had no error,
- * and sent no request to other hosts.
+ * Opens a page in a fresh profile, runs `prepare` in it before its own scripts, and passes the page to `use`. Checks
+ * that the page had no error, and sent no request to other hosts.
  */
 async function visit(path, { prepare, ...options }, use) {
   const page = await (await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options })).newPage()
@@ -170,7 +170,7 @@ const searches = [
   ['syncAll', /client/],
   ['top-level await', /agents/],
   ['idempotent', /monitoring|glossary|agents/],
-  // Questions of newcomers, operators and maintainers, as they type them.
+  // Questions as newcomers, operators and maintainers type them.
   ['mount in Koa', /other-frameworks/],
   ['quota for a team', /faq|stores/],
   ['is localhost accepted', /hostnames|errors|readme/],
@@ -359,7 +359,7 @@ for (const [where, prepare] of [
       const deleted = await send('Delete', 1, 'a.example.com')
       assert.equal(deleted.body.data.totals.deleted, 1)
 
-      // Another person who opens the address sees the same.
+      // A person who opens the same address in another browser sees the same.
       const address = page.url()
       await page.goto('about:blank')
       await page.goto(address)

@@ -19,7 +19,7 @@ const examples = [...guide.matchAll(/```console\n(.*?)```/gs)].flatMap(([, block
     }),
 )
 
-/** Values that differ in each run get a fixed form of the same width. */
+/** Replaces values that differ in each run by fixed ones of the same width. */
 const normalize = (output: string) =>
   output
     .replaceAll(/\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/g, '<id>')
@@ -34,7 +34,7 @@ const normalize = (output: string) =>
     .replaceAll(/[\d.]+ [kM]B/g, '<size>')
     // SQLite in WebAssembly has no log.
     .replaceAll(/, registrations\.db-wal <size>/g, '')
-    // On a slow machine, or with an old suffix list, these are notes.
+    // On a slow machine, or with an old suffix list, doctor reports these checks as notes.
     .replaceAll(/^(?:ok|note) +(round trip|suffix list) .*\n(?: +->.*\n)?/gm, '<$1>\n')
     .replaceAll(/^(?:All is well|Nothing is wrong, .*)\.$/gm, '<verdict>')
 

@@ -7,7 +7,7 @@ import { openDatabase } from '../sqlite/open-database.ts'
 import { createPostgres, databases, type TestDatabase } from './databases.ts'
 import type { RunOptions } from './program.ts'
 
-/** Causes a fault in a database with tables and one pending change. Returns how to run doctor. */
+/** Causes a fault in a database that has tables and one pending change. Returns how to run doctor on it. */
 type Plant = (database: TestDatabase) => Promise<RunOptions | undefined>
 
 interface Fault {
@@ -43,7 +43,7 @@ const ahead = (milliseconds: number): Plant => {
 const migrateFirst = /domain-registration migrate/
 const fixFirst = /Fix this first/
 
-/** Changes the version of the tables of either database. */
+/** Changes the version that is recorded in the tables, in PostgreSQL or SQLite. */
 const faultsOfTables = (version: string, aging: string): Record<string, Fault> => ({
   'that the tables are older than the package': {
     plant: sql(`DELETE FROM ${version}`),
@@ -174,7 +174,7 @@ async function examine(database: TestDatabase, options?: RunOptions) {
   expect(stderr).toBe('')
   expect(stdout).not.toContain('secret-word')
   const { healthy, findings } = JSON.parse(stdout) as Report
-  // These depend on the machine and the date, or concern the pending change; each has its own test.
+  // The results of these checks depend on the machine and the date, or on the pending change. Each has its own test.
   const isSteady = ({ check, state }: Finding) =>
     state === 'wrong' || !/^(?:round trip|suffix list|pending)$/.test(check)
   const faults = findings
@@ -184,7 +184,7 @@ async function examine(database: TestDatabase, options?: RunOptions) {
   return { code, healthy, faults }
 }
 
-/** A database with a refused registration and a pending release, for one test. */
+/** A database for one test, with a refused registration and a pending release. */
 async function open(create: () => Promise<TestDatabase>): Promise<TestDatabase> {
   const database = await create()
   onTestFinished(() => database.close())
@@ -258,7 +258,7 @@ test('doctor notes the size of a table whose rows were deleted, and prints SQL t
 })
 
 describe('a role of PostgreSQL', () => {
-  /** A role that may log in and read the catalogs; it is removed with its privileges. */
+  /** A role that may log in and read the catalogs. After the test, the role and its privileges are removed. */
   async function createRole() {
     const database = await open(createPostgres)
     const role = `role_${crypto.randomUUID().replaceAll('-', '')}`
@@ -276,7 +276,7 @@ describe('a role of PostgreSQL', () => {
     expect(grants.length).toBe(7)
     for (const grant of grants) await database.execute(grant.replace('…', role))
     expect(await examine(database, { env })).toMatchObject({ code: 0, healthy: true })
-    // Privileges that satisfy the doctor also suffice for the commands that read and write.
+    // The commands that read and write need no privileges beyond those that the doctor checks.
     for (const command of ['count', 'keys create --team 1', 'release --team 1 www.example.com'])
       expect(await database.run(command.split(' '), { env })).toMatchObject({ code: 0, stderr: '' })
   })

@@ -14,7 +14,7 @@ const tables = readExpectedTables(place)
 const table = (name: string) => `domain_registration.${name}`
 const columnsOf = tables.flatMap(({ name, columns }) => [...columns].map(([column, is]) => ({ name, column, ...is })))
 
-/** SQL that makes one change to the tables, by a description of the result. */
+/** SQL that changes one thing in the tables, keyed by a description of the result. */
 const changes: Readonly<Record<string, string>> = Object.fromEntries([
   ...tables.map(({ name }) => [`the table ${name} was dropped`, `DROP TABLE ${table(name)}`]),
   ...columnsOf.flatMap(({ name, column, isRequired, type, default: preset }) => {

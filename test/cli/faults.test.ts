@@ -27,7 +27,7 @@ import { openDatabase, startServer, type TestServer } from '../postgres/server.t
 import { receive } from '../webhook/receiver.ts'
 import { createSqliteProject, type RunOptions, run, toUrl } from './program.ts'
 
-/** The doctor's findings on one check or several. */
+/** The doctor's findings of one check, or of several. */
 async function examine(config: PoolConfig, checks: string | readonly string[], { env, ...options }: RunOptions = {}) {
   const DATABASE_URL = toUrl(config)
   const { code, stdout } = await run(['doctor', '--json'], { ...options, env: { DATABASE_URL, ...env } })
@@ -38,7 +38,7 @@ async function examine(config: PoolConfig, checks: string | readonly string[], {
 const team = { organizationId: '10', state: 'active' } as const
 const findTeam = (id: string) => ({ ...team, id })
 
-/** A separate server, or a database of the shared one, with tables, for one test. */
+/** A database with tables, for one test, on a separate server or on the shared one. */
 async function openWithTables(opened: Promise<TestServer> = openDatabase()): Promise<TestServer> {
   const server = await opened
   onTestFinished(() => server.stop())
@@ -62,7 +62,7 @@ function quoted(cell: string): string[] {
 
 const asFound: Fault = async server => ({ config: server.config })
 
-/** Causes a fault. @returns How the application reaches its database then. */
+/** Causes a fault. @returns How the application then connects to its database. */
 type Fault = (server: TestServer) => Promise<{ config: PoolConfig; timeLimit?: number }>
 
 const sql =
@@ -198,21 +198,24 @@ test('doctor names only the session at the head of a chain of waiting sessions',
   await Promise.all(waits)
 })
 
-/** What doctor finds about locks if its clock is a minute ahead. */
+/** What doctor finds about locks if it uses a clock that is one minute ahead. */
 async function findLocks(pool: Pool): Promise<readonly Finding[]> {
   const findings: Finding[] = []
   for await (const finding of examineLocks(askLater(pool, '1 minute'), 'domain_registration')) findings.push(finding)
   return findings
 }
 
-/** Runs queries as if the server's clock were some time later. */
+/** Runs queries as if the server's clock were ahead by `skew`. */
 const askLater =
   (pool: Pool, skew: string) =>
   async (text: string, ...values: readonly unknown[]) =>
     (await pool.query(text.replaceAll('clock_timestamp()', `(clock_timestamp() + interval '${skew}')`), [...values]))
       .rows as never
 
-/** The response of a server with this store to a call, the first line of its log, and the trace of the call. */
+/**
+ * Sends one call to a server that uses this store. Returns the response, the first line of the log, and the trace of
+ * the call.
+ */
 async function callAndReadLog(store: DomainStore, domain = 'www.example.net') {
   const shown = vi.spyOn(console, 'error').mockImplementation(() => {})
   const outcomes: (string | undefined)[] = []
@@ -282,7 +285,7 @@ test('doctor notes the session of a transaction that is open for six minutes, an
   await ended
 })
 
-/** A network that takes some milliseconds each way. */
+/** A network with a latency of some milliseconds in each direction. */
 async function slowDown({ host, port }: PoolConfig, milliseconds: number): Promise<number> {
   const server = createServer(client => {
     const upstream = open({ host: String(host), port: Number(port) })
@@ -334,7 +337,7 @@ test('when no connections are left, responses, the log, metrics and doctor show 
   expect(finding).toContain('too many clients')
 })
 
-/** A separate file system of some bytes; `undefined` if this user may not mount one. */
+/** Mounts a separate file system of the given size. Returns `undefined` if this user may not mount one. */
 function mountSmall(bytes: number): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'domain-registration-full-'))
   const remove = () => rmSync(folder, { recursive: true, force: true })
@@ -513,7 +516,7 @@ interface Monitor {
   readonly isGone?: boolean
 }
 
-/** A receiver that verifies requests with another secret or by another clock. */
+/** A receiver that verifies requests with a wrong secret or a wrong clock. */
 const verifying = (expected: string, skew = 0): Monitor => ({
   async answer(response, { headers, body }) {
     const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + skew)

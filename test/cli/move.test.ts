@@ -20,7 +20,7 @@ const all = toLines([...rows, { end: true, registrations: rows.length }])
 
 const count = async (database: TestDatabase) => Number((await database.run(['count'])).stdout)
 
-// The lock of SQLite in WebAssembly is a folder, which outlives its process.
+// SQLite in WebAssembly locks with a folder, which remains if its process is killed.
 const killable = databases.filter(([name]) => !name.includes('wasm'))
 
 describe.each(killable)('on %s', (_, create) => {

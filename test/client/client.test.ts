@@ -112,7 +112,7 @@ test('a signal ends the work, even during a backoff', async () => {
 })
 
 describe('names that are internal_error', () => {
-  /** n7.com fails in this many calls; n8.com fails until it is sent alone. */
+  /** n7.com fails in this many calls. n8.com fails until a call contains no other name. */
   function failing(times: number) {
     const store = createStore()
     let calls = 0
@@ -132,7 +132,7 @@ describe('names that are internal_error', () => {
 
   test('are retried after all others, and their results keep their position', async () => {
     const progress: number[] = []
-    // The name is submitted more often than halving one call requires.
+    // The name is submitted more often than would be needed to isolate it by halving the call.
     const store = failing(9)
     const { options } = await serve(undefined, store)
     const all = names(120)

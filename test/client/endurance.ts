@@ -1,6 +1,6 @@
 /**
- * An import with every kind of failure: the client and the server are killed, PostgreSQL is killed twice,
- * and the service is unreachable for a long time. In the end the monitor must watch every name. Run it by hand:
+ * An import with every kind of failure: the client and the server are killed, PostgreSQL is killed twice, and the
+ * service is unreachable for a long time. At the end, the monitor must watch every name. Run this test by hand:
  *
  *     node --import tsx test/client/endurance.ts                           50,000 names, 20 seconds of outage
  *     NAMES=1000000 OUTAGE=600 node --import tsx test/client/endurance.ts  a million names, ten minutes of outage
@@ -56,7 +56,7 @@ const { port } = gateway.address() as { port: number }
 let done = 0
 let resumeAt = 0
 let client: ChildProcess
-/** Rejects if the work of a client fails; a client that is killed leaves it to the next one. */
+/** Rejects if a client fails. After a client is killed, starts another one, which continues the work. */
 function startClient(): Promise<void> {
   const child = fork(fileURLToPath(new URL('register-program.ts', import.meta.url)), {
     execArgv: ['--import', 'tsx', '--no-warnings'],
@@ -77,7 +77,7 @@ function startClient(): Promise<void> {
   })
 }
 
-/** Acts as a supervisor: a server that finds no database exits, and is started again. */
+/** Acts as a supervisor: if a server exits because it finds no database, starts it again. */
 async function killServer(): Promise<void> {
   await node?.kill()
   while (

@@ -6,9 +6,9 @@ const scopes = ['domains:create', 'domains:delete', 'domains:read']
 const operations = ['create', 'preview', 'delete', 'list'] as const
 
 /**
- * Options of a client whose calls go to a service in this process, so the test can fake time.
+ * Options of a client that calls a service in this process, so the test can fake time.
  *
- * @param intercept May return a response, which then replaces the service's.
+ * @param intercept May return a response, which the client then gets instead of the service's.
  */
 export function callHere(
   store: MemoryStore,

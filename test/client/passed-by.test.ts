@@ -7,7 +7,7 @@ import { names } from './serve.ts'
 
 const MINUTES = 60_000
 
-/** A store whose monitor refuses some names, and is unavailable until some time. */
+/** A store whose monitor refuses some names, and is unavailable until a given time. */
 function createMonitored({ refuses = [], isAway = () => false }: { refuses?: string[]; isAway?: () => boolean }) {
   const watched = new Set<string>()
   const store = createStore({

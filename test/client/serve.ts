@@ -10,9 +10,9 @@ type Store = ReturnType<typeof createStore>
 export const names = (count: number) => Array.from({ length: count }, (_, index) => `n${index}.com`)
 
 /**
- * A real server with all operations, for one test, with a function in front of it that can cause failures.
+ * A real server with all operations, for one test. A function that is called before them can cause failures.
  *
- * @param intercept Gets each call with its number, from 1, and returns whether it has responded.
+ * @param intercept Gets each call with its number, starting at 1. Returns whether it has sent the response itself.
  */
 export async function serve(
   intercept: (call: number, response: ServerResponse) => boolean = () => false,

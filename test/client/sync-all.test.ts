@@ -149,6 +149,6 @@ test('syncAll reaches the wanted state if it is killed at any call and repeated'
     await syncAll(wanted, options)
     expect((await list()).toSorted()).toEqual(wanted.toSorted())
   }
-  // The calls are a list, five previews, two deletions and two registrations.
+  // One kill during each of the ten calls: one `list`, five of `preview`, two of `delete`, and two of `create`.
   expect(kills).toBe(10)
 }, 60_000)

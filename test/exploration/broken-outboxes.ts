@@ -7,9 +7,9 @@ import type { ScenarioName } from '../../src/testing/index.ts'
 /** A backend in memory whose outbox has one defect. */
 export interface BrokenOutbox {
   readonly breaks: string
-  /** A scenario in which exploration finds it. */
+  /** A scenario in which the exploration finds the defect. */
   readonly scenario: ScenarioName
-  /** Whether the random simulation finds it too. */
+  /** Whether the random simulation also finds the defect. */
   readonly isFoundBySimulation: boolean
   createBackend(): StoreBackend
 }
@@ -30,7 +30,7 @@ const broken = (breaks: string, scenario: ScenarioName, isFoundBySimulation: boo
   },
 })
 
-/** The pending changes of a memory store, which does not return promises. */
+/** The pending changes of a memory store, without a promise. */
 const pendingIn = (outbox: Outbox) => outbox.list(undefined, 1000) as readonly PendingChange[]
 const ofKind =
   (kind: Change['kind']) =>

@@ -13,7 +13,10 @@ import { createNaiveBackend } from '../testing/naive-store.ts'
 import { brokenOutboxes } from './broken-outboxes.ts'
 import { longScenarios } from './long-scenarios.ts'
 
-/** The number of states of each scenario. A change that explores fewer orders of steps changes it. */
+/**
+ * The number of states of each scenario. It changes with every change that makes the exploration try more or fewer
+ * orders.
+ */
 const states: Readonly<Record<ScenarioName, number>> = {
   'two teams register names that overlap': 196,
   'a wildcard is released while another team registers below it': 172,
@@ -64,8 +67,8 @@ const TWICE = 'a name is registered twice and released'
 const WILDCARD = 'a wildcard is released while another team registers below it'
 
 /**
- * The broken stores of the suite that lose a change, or return something wrong. All other broken stores that push break
- * only rules that exploration does not check, about extra pushes, logs, counts, arguments or signals.
+ * Those broken stores of the suite that lose a change or return a wrong result. The other broken stores that push break
+ * only rules that the exploration does not check: about extra pushes, logs, counts, arguments or signals.
  */
 const lossy: readonly (readonly [id: string, scenario: ScenarioName])[] = [
   ['without-synchronize-nothing-is-pending', TWO_TEAMS],

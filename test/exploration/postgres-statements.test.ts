@@ -34,7 +34,7 @@ const bring =
     const { imported, rejected } = await importDomains(store, [row])
     return imported === 1 ? 'imported' : `${rejected[0]?.code}`
   }
-/** An action in a transaction of the application, which ends with a command. */
+/** An action in a transaction of the application, ended by a given command. */
 const inTransaction =
   (ending: 'COMMIT' | 'ROLLBACK', action: Action): Action =>
   async (_, pool) => {
@@ -51,9 +51,12 @@ interface Scenario {
   readonly name: string
   readonly before?: Action
   readonly actions: readonly [Action, Action]
-  /** What the two actions may return, and which names may be registered then. Every order ends in one of these. */
+  /**
+   * The allowed outcomes: what the two actions return, and which names are registered afterwards. Every order must lead
+   * to one of them.
+   */
   readonly endings: readonly string[]
-  /** In how many orders the statements can run. */
+  /** The number of orders in which the statements can run. */
   readonly orders: number
 }
 

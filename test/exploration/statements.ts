@@ -4,24 +4,24 @@ import type { PostgresPool } from '../../src/postgres/index.ts'
 /** Some work on a pool. Returns its outcome. */
 export type Work = () => Promise<string>
 
-/** A caller with its own sessions, whose statements are sent one by one on command. */
+/** A caller with its own sessions. Each of its statements is sent only on command. */
 export interface Caller {
   readonly pool: PostgresPool
   /** Starts the work, and stops before its first statement. */
   start(work: Work): void
-  /** The next statement. It is `undefined` while a statement waits for a lock, and at the end. */
+  /** The statement that is sent next. `undefined` while a statement waits for a lock, and after the last one. */
   next(): string | undefined
   /** Sends the next statement. */
   step(): void
   /** The process ID of the caller's session in PostgreSQL. */
   session(): number
-  /** The process IDs of the sessions for whose locks its statement waits. */
+  /** The process IDs of the sessions that hold the locks for which this caller's statement waits. */
   findBlockers(): Promise<readonly number[]>
   /** The outcome of the work. */
   ending(): string | undefined
 }
 
-/** @param observer Another pool, to query which sessions wait for a lock. */
+/** @param observer Another pool, used to query which sessions wait for a lock. */
 export function createCaller(sessions: Pool, observer: Pool): Caller {
   let waiting: { readonly text: string; send(): void } | undefined
   let session = 0
@@ -77,7 +77,7 @@ export function createCaller(sessions: Pool, observer: Pool): Caller {
 /** A schedule: the caller of each step, in order. */
 type Order = readonly number[]
 
-/** The callers that can make the next step. */
+/** The callers that can take the next step. */
 interface Fork {
   readonly ready: readonly number[]
   readonly chosen: number
@@ -108,7 +108,7 @@ export async function runAllOrders(
   return orders
 }
 
-/** Makes the steps of a schedule, and then lets the first possible caller make each further step. */
+/** Takes the steps of a schedule. Each further step is taken by the first caller that can take one. */
 async function runOrder(callers: readonly Caller[], works: readonly Work[], order: Order) {
   const forks: Fork[] = []
   const story: string[] = []
@@ -126,8 +126,8 @@ async function runOrder(callers: readonly Caller[], works: readonly Work[], orde
 }
 
 /**
- * Resolves when no caller makes progress without another step, because it has a next statement, has ended, or waits for
- * a lock of such a caller. A wait for a lock of autovacuum ends by itself.
+ * Resolves when no caller makes progress without another step: each has a statement to send, has ended, or waits for a
+ * lock that such a caller holds. Waits for a lock of autovacuum do not count, because they end without a step.
  */
 async function becomeStill(callers: readonly Caller[]): Promise<void> {
   const isIdle = (caller: Caller) => caller.next() !== undefined || caller.ending() !== undefined
@@ -141,7 +141,7 @@ async function becomeStill(callers: readonly Caller[]): Promise<void> {
   }
 }
 
-/** The next order: it changes the last step that has an alternative. */
+/** The next order: changes the caller of the last step that has another possible caller. */
 function findNext(forks: readonly Fork[]): Order | undefined {
   const last = forks.findLastIndex(({ ready, chosen }) => ready.indexOf(chosen) < ready.length - 1)
   const fork = forks[last]

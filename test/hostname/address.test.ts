@@ -19,11 +19,11 @@ const toGroups = (value: bigint) =>
 
 function toText(value: bigint, version: 4 | 6): string {
   if (version === 4) return [24n, 16n, 8n, 0n].map(shift => (value >> shift) & 255n).join('.')
-  // The URL parser compresses as RFC 5952 says.
+  // The URL parser compresses addresses as RFC 5952 requires.
   return new URL(`http://[${toGroups(value).join(':')}]/`).hostname.slice(1, -1)
 }
 
-/** `true` for an accepted hostname, else the code. */
+/** `true` if the hostname is accepted, otherwise the code of the result. */
 function outcomeOf(text: string): true | string {
   const classification = classifyHostname(text)
   return classification.valid || classification.code
@@ -36,7 +36,10 @@ function toRange(block: string, version: 4 | 6): { first: bigint; last: bigint }
   return { first, last: first + size - 1n }
 }
 
-/** Besides the special-purpose registries: multicast, reserved blocks and, for IPv6, all except 2000::/3. */
+/**
+ * Rejected besides the blocks in the special-purpose registries: multicast, reserved blocks and, for IPv6, everything
+ * outside 2000::/3.
+ */
 const otherBlocks = {
   4: ['224.0.0.0/4', '240.0.0.0/4'],
   6: ['::/3', '4000::/2', '8000::/1'],
@@ -45,7 +48,7 @@ const otherBlocks = {
 for (const version of [4, 6] as const) {
   describe(`the IANA IPv${version} special-purpose registry`, () => {
     const rows = readCases<[block: string]>(`iana-ipv${version}-special-registry.json`)
-    // One row of the IPv4 registry names two addresses.
+    // One row of the IPv4 registry contains two blocks.
     const blocks = rows.flatMap(([block]) => block.split(', '))
     const ranges = [...blocks, ...otherBlocks[version]].map(block => ({ block, ...toRange(block, version) }))
     const isReserved = (value: bigint) => ranges.some(({ first, last }) => value >= first && value <= last)
@@ -84,7 +87,7 @@ describe('in every spelling that a URL parser or inet_aton accepts', () => {
   const spell = (text: string, radix: 8 | 10 | 16) =>
     ({ 8: `0${BigInt(text).toString(8)}`, 10: text, 16: `0x${BigInt(text).toString(16)}` })[radix]
 
-  /** One to four parts, each in any radix; the last fills the remaining bytes. */
+  /** One to four numbers, each in any radix; the last one fills the remaining bytes. */
   function* spellings(address: string): Generator<string> {
     const octets = address.split('.').map(Number)
     for (const parts of [1, 2, 3, 4]) {
@@ -133,7 +136,7 @@ describe('in every spelling that a URL parser or inet_aton accepts', () => {
         .normalize('NFKC')
         .replace(/[\s\u00ad\u200b]|[.。]\s*$/g, '')
         .replaceAll('。', '.')
-        // These zeros do not change the value, even if they mean octal.
+        // These zeros do not change the value, even if a leading zero means octal.
         .replace(/\b0+(?=[0-9])/g, '') === '8.8.4.4'
     expect(refused.filter(isSpelled).length).toBeGreaterThan(5)
     for (const spelling of refused) {

@@ -11,7 +11,7 @@ const cases = readCases<[string, string, string | null, string?]>('pasted-names.
 
 const messageOf = (input: string) => ({ message: '', ...classifyHostname(input) }).message
 
-/** The suggestion as the message shows it, which is how the input spells it. */
+/** The suggestion as the message shows it, in the spelling of the input. */
 function suggestionOf(input: string): string | null {
   const classification = classifyHostname(input)
   if (classification.valid) return classification.domain
@@ -64,7 +64,8 @@ describe('messages', () => {
           '(tldts x.y.z), published on <date>',
         ),
       )
-    // The first message of each wording, apart from quotes and characters, and how many cases have that wording.
+    // For each wording, its first message, and the number of cases that have it. Messages have the same wording if they
+    // differ only in quoted text and characters.
     const wordings = new Map<string, string[]>()
     for (const message of messages) {
       const wording = message.replaceAll(/"[^"]*"|U\+[0-9A-F]+/g, '')
@@ -135,7 +136,9 @@ function isReversedIn(name: string, address: string): boolean {
   return new URL(`http://${spelled}`).hostname.replace(/[[\]]/g, '') === address
 }
 
-/** Whether an input contains a suggestion as a whole: neither cut nor joined from distant parts. */
+/**
+ * Whether a suggestion occurs in an input as a whole, so that it is neither shortened nor joined from separate parts.
+ */
 function isSpelledIn(text: string, suggestion: string): boolean {
   const base = suggestion.replace(/^\*\./, '')
   if (/\.arpa\.?$/i.test(text)) return isReversedIn(text, base)

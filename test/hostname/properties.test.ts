@@ -10,7 +10,10 @@ const fragments = [
   ...['co.uk', 'ß', 'İ', '。', '\u00ad', '\u200d', 'א', '１', '\ud800', 'local', 'github.io'],
 ]
 
-/** Real hostnames, parts of them with odd characters in between, addresses, any string, and would-be A-labels. */
+/**
+ * Real hostnames, parts of them with odd characters in between, addresses, any strings, and texts that look like
+ * A-labels.
+ */
 const anything = fc.oneof(
   fc.constantFrom(...real),
   fc
@@ -75,7 +78,7 @@ testAny('an ASCII name stays the same, except for upper case and one trailing do
 })
 
 testAny('the case of ASCII letters, one trailing dot and surrounding white space do not matter', (expected, input) => {
-  // An IPv6 address is not a name, so a dot after it is not the root dot.
+  // An IPv6 address is not a name, so a dot at its end is not the root dot.
   fc.pre(!/[.。．｡]\s*$|:/.test(input))
   const upperCase = input.replace(/[a-z]/g, letter => letter.toUpperCase())
   for (const variant of [upperCase, `${input.trimEnd()}.`, ` ${input} `, `\t\n${input}\t\n`, `\u3000${input}\u3000`]) {
@@ -105,7 +108,7 @@ test('a URL parser leaves a valid name or address unchanged', () => {
       const { hostname } = new URL(`http://${host.includes(':') ? `[${host}]` : host}/`)
       expect(hostname.replace(/^\[|\]$/g, '')).toBe(host)
     } else {
-      // The runtime's tables may be older than ours, and then reject an A-label; they never change it.
+      // The runtime's tables may be older than ours. Older tables may reject an A-label, but never change one.
       const hostname = URL.canParse(`http://${host}/`) ? new URL(`http://${host}/`).hostname : host
       expect(hostname).toBe(host)
       expect(host).not.toMatch(/^[0-9.]+$|^\[|(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$/)

@@ -4,7 +4,7 @@ import { readCases } from '../vectors/read.ts'
 
 const texts = [
   ...readCases<[string]>('slow-inputs.json').map(([text]) => text),
-  // For a Katakana middle dot, the whole label must be checked.
+  // Whether a Katakana middle dot is allowed depends on the whole label.
   `${'\u30fb'.repeat(511)}ア`,
   `${`${'\u30fb'.repeat(31)}ア.`.repeat(15)}com`,
   // Marks that NFC decomposes and sorts, before and after dots of all spellings.
@@ -26,13 +26,13 @@ const texts = [
 ]
 
 /**
- * The number of hostnames in a call, and the longest time that they may take. The goal in `bench/` is a twentieth of
- * this time, so other load on the machine does not make the test fail.
+ * The number of hostnames in a call, and the longest time that they may take. The time is twenty times the goal in
+ * `bench/`, so other load on the machine does not make the test fail.
  */
 const CALL = 100
 const MAX_CPU_SECONDS = 1
 
-/** The CPU time of this process, which excludes the time in which other processes run. */
+/** The CPU time of this process, which does not include the time of other processes. */
 function cpuSeconds(work: () => void): number {
   const start = process.cpuUsage()
   work()
@@ -56,7 +56,7 @@ test.each(texts.map(text => [text.slice(0, 40), text]))(
   },
 )
 
-/** How many characters the runtime normalizes for an input. All other costs are those of patterns. */
+/** The number of characters that the runtime normalizes for an input. All other work is done by patterns. */
 function countNormalized(text: string): number {
   const { normalize } = String.prototype
   let count = 0
@@ -73,7 +73,7 @@ function countNormalized(text: string): number {
 }
 
 test('at most 512 characters are normalized for an input, even if many mistakes are fixed or characters expand', () => {
-  // U+3316 stands for six characters. Letters that were mapped before are not normalized one by one.
+  // U+3316 becomes six characters. Letters that are already mapped are not normalized one by one.
   const expanding = ['\u3316'.repeat(512), `${'\u3316'.repeat(63)}.`.repeat(7), '\ufdfa'.repeat(512)]
   const counts = [...texts, ...expanding].map(text => [countNormalized(text), countNormalized(text), text] as const)
   expect(counts.filter(([, count]) => count > 512)).toEqual([])

@@ -6,7 +6,7 @@ import { containsPunctuation } from './idna/by-tr46.ts'
 
 const rules = readLines('public_suffix_list.dat').filter(line => line.trim() !== '' && !line.startsWith('//'))
 
-/** A valid hostname's canonical form, else the code. */
+/** The canonical form of a valid hostname, otherwise the code of its result. */
 function classify(input: string): string {
   const classification = classifyHostname(input)
   return classification.valid ? classification.domain : classification.code
@@ -18,14 +18,16 @@ function toALabels(name: string): string | null {
   return typeof reading === 'string' ? reading : null
 }
 
-/** Runs all cases and returns those that differ, so one test can cover thousands. */
+/** Runs all cases and returns those whose results differ, so one test can cover thousands. */
 function findDifferences<Case>(cases: readonly Case[], check: (vector: Case) => unknown): unknown[] {
   return cases.map(vector => ({ vector, difference: check(vector) })).filter(({ difference }) => difference)
 }
 
 test('Public Suffix List: every case gets the expected registrable domain', () => {
   const cases = readCases<[string, string | null]>('public-suffix-list.json')
-  /** Top-level labels outside the list are internal here; the list's own algorithm takes any label as a suffix. */
+  /**
+   * Here, top-level labels outside the list are internal; in the list's own algorithm, any label is a public suffix.
+   */
   const unlisted = new Set(['example.example', 'b.example.example', 'a.b.example.example'])
   expect(cases.length).toBeGreaterThan(70)
   expect(
@@ -54,7 +56,7 @@ test('Public Suffix List: every rule is a suffix; every exception, and every nam
       classify(name)
     )
   })
-  // The list of 2026-10-07 is not the installed one, and rules are added and removed.
+  // The cases are from the list of 2026-10-07. The installed list may have more or fewer rules.
   expect(differences.length).toBeLessThan(20)
 })
 
@@ -64,12 +66,15 @@ test('Public Suffix List: every top-level label is in the public DNS', () => {
   const internal = [...topLevels].filter(label =>
     [label, `registrant.${label}`].some(name => classify(name) === 'internal_domain'),
   )
-  // The installed list is newer, and no longer has one of them.
+  // The installed list is newer, and no longer has `helsinki`.
   expect(internal.toSorted()).toEqual(['arpa', 'helsinki', 'onion'])
 })
 
 describe('Unicode 17 IdnaTestV2', () => {
-  /** V2: hyphens in positions 3 and 4; V3: a hyphen first or last. We allow the first and reject the second. */
+  /**
+   * The error V2 means hyphens in positions 3 and 4, which we allow. V3 means a hyphen at the beginning or end, which
+   * we reject.
+   */
   const cases = readCases<[string, string, string[]]>('idna-test-v2.json')
 
   test('every case has the expected result, except for punctuation that IDNA2008 disallows', () => {
@@ -93,7 +98,7 @@ describe('Unicode 17 IdnaTestV2', () => {
       findDifferences(cases, ([source, ascii, status]) => {
         const classification = classifyHostname(source)
         if (!classification.valid) return null
-        // A trailing dot is the DNS root here, and an error there: an empty label.
+        // In the vectors, a trailing dot is an error (an empty label). Here it is the root of the DNS.
         const isTrailingDotOnly = status.every(code => code === 'A4_2') && /[.。．｡]$/.test(source)
         const isAllowed = status.every(code => code === 'V2') || isTrailingDotOnly
         return isAllowed && classification.domain === ascii.replace(/\.$/, '') ? null : classification
@@ -140,7 +145,7 @@ test('published spellings of addresses are not accepted as names, and those of r
   const cases = readCases<[string, string, string[], string | null, string | null]>('ip-spellings.json')
   expect(cases.length).toBeGreaterThan(250)
   const isAddress = (text: string | null) => text !== null && /^\[|^[0-9.]+$/.test(text)
-  /** What counts is what a URL parser or inet_aton would connect to; a remark in parentheses is not an address. */
+  /** An address counts if a URL parser or inet_aton would connect to it. A remark in parentheses is not an address. */
   const readings = cases.map(([spelling, meaning, , url, aton]) => ({
     spelling,
     isAddress: isAddress(url) || isAddress(aton) || /^[0-9a-f:.]+$/.test(meaning),
@@ -186,7 +191,7 @@ test('JSON Schema: every hostname has the expected result, except those listed w
   }
   const listed = new Set(Object.values(reasons).flat())
   const differing = cases.filter(([, data, valid]) => {
-    // A schema checks only the form; an internal name or a public suffix is well formed.
+    // A schema checks only the form, and internal names and public suffixes are well formed.
     const isWellFormed = !['invalid_domain', 'empty_domain', 'reserved_ip'].includes(classify(data))
     return isWellFormed !== valid
   })
@@ -207,7 +212,7 @@ test('every special-use name, and every name below it, is internal, except the t
 test('top-level labels seen leaking from private networks are internal', () => {
   const cases = readCases<[string]>('internal-top-levels.json')
   expect(cases.length).toBeGreaterThan(90)
-  // The lists contain a few leaked strings that are not hostnames.
+  // The lists contain a few strings that are not hostnames, added by mistake.
   for (const [label] of cases.filter(([label]) => /^[a-z][a-z0-9.-]*$/.test(label))) {
     expect([label, `printer.${label}`, `a.b.${label}`].map(classify), label).toEqual(Array(3).fill('internal_domain'))
   }
@@ -252,7 +257,7 @@ test('949 real international hostnames are mapped as the URL parser maps them', 
       : classification
   })
   expect(differences).toEqual([
-    // The owner of this name lets others register names below it, so it is on the Public Suffix List.
+    // The owner of this name lets others register names below it, so the Public Suffix List contains it.
     { vector: 'günstigbestellen.de', difference: expect.objectContaining({ code: 'public_suffix_domain' }) },
   ])
 })

@@ -21,7 +21,7 @@ async function createTables(options) {
   await database.close()
 }
 
-/** @returns The statements that drizzle-kit proposes. It then asks for confirmation, and is ended. */
+/** @returns The statements that drizzle-kit proposes. When it asks for confirmation, it is ended. */
 function push(filter = {}) {
   const { stdout, stderr } = spawnSync(
     process.execPath,

@@ -22,7 +22,10 @@ for (let part = 0; part < 200; part += 1) {
   await registerDomains(team, { domains }, store)
 }
 
-/** @param pages After how many pages the store fails. It must be many, because compression delays the first bytes. */
+/**
+ * @param pages The number of pages after which the store fails. Choose many, because compression delays the first
+ * bytes.
+ */
 function createOptions(pages) {
   let listed = 0
   async function list(page) {
@@ -33,7 +36,7 @@ function createOptions(pages) {
   return { store: { ...store, list }, authenticate: () => team, operations: ['export'], onError() {} }
 }
 
-/** Functions that create a server, which does not listen yet. */
+/** Functions that create a server without starting it. */
 const servers = {
   'Express over HTTP/1': options => createServer(express().use(compression(), domainsRouter(options))),
   'Express over HTTP/2': options => createHttp2Server(http2Express(express).use(compression(), domainsRouter(options))),
@@ -97,7 +100,9 @@ for (const name of Object.keys(servers))
       }
     })
 
-/** Reads an export over HTTP/1.0, whose bodies end with the connection. @returns What ended it. */
+/**
+ * Reads an export over HTTP/1.0, in which the end of the connection ends the body. @returns What ended the connection.
+ */
 async function readOverHttp10(origin) {
   const { hostname, port } = new URL(origin)
   // If a read does not fill its buffer, Node may take a reset for an end.

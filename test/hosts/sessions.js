@@ -1,4 +1,4 @@
-/** The recipes for sessions: each program gets the caller from the application's own session. */
+/** The recipes for sessions: in each program, the application's own session identifies the caller. */
 import { randomUUID } from 'node:crypto'
 import { apiKey } from '@better-auth/api-key'
 import fastifyJwt from '@fastify/jwt'
@@ -15,7 +15,7 @@ import passport from 'passport'
 const createStore = () => createMemoryStore({ teams: [{ id: '1', organizationId: '10', state: 'active' }] })
 const ofTeam = teamId => ({ type: 'team', teamId, scopes: ['domains:create'] })
 
-/** In place of a strategy such as `passport-local`. */
+/** Used in place of a strategy such as `passport-local`. */
 class TicketStrategy extends passport.Strategy {
   name = 'ticket'
   authenticate(request) {

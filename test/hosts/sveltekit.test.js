@@ -18,7 +18,7 @@ after(() => {
 })
 
 test('SvelteKit builds without secrets, and its server calls the handler', async () => {
-  // The environment has only PATH, because a build has no secrets.
+  // Passes only PATH to the build, because a build has no secrets.
   const build = run({ PATH: process.env.PATH }, '../node_modules/vite/bin/vite.js', 'build')
   const [printed] = await Promise.all([text(build.stderr), build.stdout.resume(), once(build, 'exit')])
   assert.equal(build.exitCode, 0, printed)

@@ -11,7 +11,7 @@ const random = createRandom(seed)
 const scopes = ['domains:create', 'domains:delete']
 const names = [...manyDomains(12), '*.n1.com', 'x.n1.com', 'localhost']
 
-/** Makes random calls, and repeats some of them, as clients do after a lost response or one that says to retry. */
+/** Makes random calls and repeats some of them, as clients do if a response is lost or asks for a retry. */
 async function makeCalls(wrap: (store: DomainStore) => DomainStore) {
   const store = createStore({
     teams: [
@@ -42,7 +42,7 @@ async function makeCalls(wrap: (store: DomainStore) => DomainStore) {
       const { status } = await handle(request as Parameters<typeof handle>[0])
       answers.set(`${operation} ${status}`, (answers.get(`${operation} ${status}`) ?? 0) + 1)
     } while (random.chance(0.4))
-    // The application transfers names itself, so it has the result.
+    // The application calls `transfer` itself, so it has the result.
     const [from = '', to = ''] = random.shuffle(['1', '2'])
     if (random.chance(0.2)) transferred.push(...(await transfer(store, { from, to, domains }).catch(() => [])))
   }

@@ -21,7 +21,7 @@ async function createCase(options = {}) {
   return { handle: createHandler({ store: createStore(), keys, ...options }), authorization, other }
 }
 
-/** An unhandled rejection ends a Node process. */
+/** An unhandled rejection would end the Node process. */
 const unhandled = vi.fn()
 beforeEach(() => {
   unhandled.mockClear()
@@ -110,7 +110,7 @@ test('if several checks fail, the call gets the error that docs/errors.md lists 
   expect(await ask()).toMatchObject({ status: 200, isLimited: true })
 
   const guide = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8')
-  // The first two come from adapters, which find the operation.
+  // Adapters return the first two codes of the guide, because adapters find the operation.
   const [, , ...documented] = [...guide.matchAll(/^## \d+ `(\w+)`$/gm)].map(([, code]) => code)
   expect(answers.map(({ error }) => error)).toEqual(documented.slice(0, 9))
   expect(answers.map(({ isLimited }) => isLimited)).toEqual([false, ...Array(8).fill(true)])
@@ -251,7 +251,7 @@ describe('the handler returns a response even if authenticate throws', () => {
     revoke()
     return proxy
   }
-  /** An error as another version of this package, or plain JavaScript, may make it. */
+  /** An error as another version of this package, or plain JavaScript, may create it. */
   const apiError = (fields: object) => Object.assign(new ApiError('unauthorized', 'No.'), fields)
   const thrown: [what: string, make: () => unknown][] = [
     ['an error whose code is "constructor"', () => new ApiError('constructor' as 'unauthorized', 'No.')],

@@ -65,7 +65,7 @@ const wrong: [what: string, message: RegExp, options: unknown][] = [
     /"bodyLimit" must be an integer number of bytes above 0/,
     { ...right, bodyLimit },
   ]),
-  // A timer of more than 31 bits would fire immediately.
+  // A timer with a longer delay than 31 bits would fire immediately.
   ...['timeLimit', 'bodyTimeLimit', 'pageTimeLimit'].flatMap(name =>
     [Number.NaN, -1, 0, Number.POSITIVE_INFINITY, 2 ** 31, '30000', null].map((limit): [string, RegExp, unknown] => [
       `${inspect(limit)} as ${name}`,

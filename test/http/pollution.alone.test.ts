@@ -3,8 +3,8 @@ import { createHandler, type HandlerRequest } from '../../src/http/index.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 
 /**
- * The properties that this package reads from other people's objects. Properties that the language itself reads, such
- * as `get` and `return`, would break every program.
+ * The properties that this package reads from objects of other code. Properties that the language itself reads, such as
+ * `get` and `return`, are left out, because they would break every program.
  */
 const names = [
   ...['json', 'text', 'bytes', 'stream', 'body', 'raw', 'id', 'method', 'path', 'query', 'header', 'origin'],
@@ -15,7 +15,7 @@ const names = [
 ]
 const values = ['x', 1, true, null, () => 'x']
 
-/** Calls `work` while every object seems to have a property. */
+/** Calls `work` while every object inherits a given property. */
 async function whilePolluted<T>(name: string, value: unknown, work: () => Promise<T>): Promise<T> {
   Object.defineProperty(Object.prototype, name, { value, configurable: true, writable: true, enumerable: true })
   try {

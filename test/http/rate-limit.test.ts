@@ -15,7 +15,7 @@ import { createKeys, createStore } from '../fixtures.ts'
 import { listen } from '../listen.ts'
 import { openDatabase } from '../postgres/server.ts'
 
-/** A server with a limiter, for one test; every response is checked against the documentation. */
+/** A server with a limiter, for one test. Every response is checked against the documentation. */
 async function serve(options: Partial<HandlerOptions>) {
   const { keys, issue } = createKeys()
   const teamKey = await issue('team', '1')
@@ -167,7 +167,7 @@ test.each([
   if (status === 429) expect(headers.get('Retry-After')).toBe('999999999999999')
 })
 
-/** Makes the time limit of the call pass immediately, so the limit itself can be long enough for all other work. */
+/** Makes the time limit of this one call pass immediately, so the limit can be long enough for all other work. */
 function hang(): Promise<never> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   setImmediate(() => {

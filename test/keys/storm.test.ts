@@ -10,7 +10,7 @@ const random = createRandom(seed)
 const schema = 'storm'
 const SERVERS = 3
 const CALLERS = 60
-/** How many simultaneous calls try a key. */
+/** How often each key is tried, in calls at the same time. */
 const TRIES = 12
 
 type Kind = 'valid' | 'unknown' | 'revoked' | 'being revoked'
@@ -72,7 +72,7 @@ describe.runIf(isLong)('the key store of PostgreSQL', () => {
       const before = kindOf()
       const start = performance.now()
       const status = await call(key)
-      // A call that overlaps with the revocation may be accepted or rejected.
+      // A call during the revocation may be accepted or rejected.
       const kind = before === 'valid' ? kindOf() : before
       times[kind].push(performance.now() - start)
       statuses[kind === 'revoked' && before === 'valid' ? 'being revoked' : kind].add(status)

@@ -12,7 +12,7 @@ import type { Deed, ImportedRow, Operation } from './registry.ts'
 
 export type RacedStore = DomainStore & Required<Pick<DomainStore, 'find' | 'release' | 'list'>>
 
-/** A client calls its store again and again. */
+/** A client that makes one call after another on its store. */
 export interface Client {
   readonly name: string
   readonly store: RacedStore
@@ -22,11 +22,11 @@ export interface Race {
   readonly clients: readonly Client[]
   readonly random: Random
   readonly registrableDomains: readonly string[]
-  /** The calls of all clients together. */
+  /** The number of calls that all clients make together. */
   readonly calls: number
 }
 
-/** How many names a team may register. Other teams have no limit. */
+/** How many names each of these teams may register. Teams that are not listed have no limit. */
 export const limits: Readonly<Record<string, number>> = { 2: 3 }
 
 /** Finds the same teams in every store. */
@@ -113,8 +113,9 @@ async function callTransfer(store: RacedStore, from: string, names: readonly Kno
 }
 
 /**
- * Imports names with few IDs, each for names of one registrable domain only. Not for a team with a limit: imports
- * ignore it, and a call that counts at that moment may miss rows that other calls see.
+ * Imports names with few IDs, so IDs collide; each ID belongs to names of one registrable domain only. Does not import
+ * for a team with a limit: an import ignores the limit, and a call that counts the team's names at the same time may
+ * miss rows that other calls see.
  */
 async function callImport(store: RacedStore, random: Random, names: readonly Known[]): Promise<Operation> {
   const rows = names.map(name => ({
@@ -127,7 +128,7 @@ async function callImport(store: RacedStore, random: Random, names: readonly Kno
     (store.import as NonNullable<DomainStore['import']>)({
       ...request,
       decide(found) {
-        // A failed import was retried, so the last attempt counts.
+        // A failed import is retried, so only the last attempt counts.
         imported = request.decide(found)
         return request.decide(found)
       },
@@ -140,7 +141,7 @@ async function callImport(store: RacedStore, random: Random, names: readonly Kno
   const verdictOf = ({ domain, domainId, teamId }: Omit<ImportedRow, 'verdict'>) => {
     const [next] = codes
     if (next?.domain === domain && next.domainId === domainId && next.teamId === teamId) return codes.shift()?.code
-    // The second of two equal rows already exists.
+    // If two rows are equal, the second one finds the registration of the first.
     return saved.delete(domain) ? 'imported' : 'existing'
   }
   return { kind: 'import', rows: rows.map(row => ({ ...row, verdict: verdictOf(row) as string })) }

@@ -1,4 +1,4 @@
-/** A process that races against others, run by `racers.ts`. Its parameter is a module with `openStore`. */
+/** A process that takes part in a race, run by `racers.ts`. Its parameter is a module with `openStore`. */
 import { createRandom } from '../simulation/random.ts'
 import { type Race, type RacedStore, race } from './race.ts'
 

@@ -6,7 +6,7 @@ import type { RacerTask, Round } from './racer.ts'
 import { type Deed, findFault } from './registry.ts'
 
 /**
- * Processes that race on one database with their own connections, so their statements interleave.
+ * Several processes that race on one database. Each has its own connections, so their statements interleave.
  *
  * @param module The URL of a module whose `openStore` connects with a given config.
  * @param configs One config for each process.
@@ -21,8 +21,9 @@ export async function startRacers(module: URL, configs: readonly object[]) {
   )
 
   /**
-   * Checks that the results of each round, and the registrations after it, are linearizable. Torn reads are checked for
-   * each registrable domain alone, and without limits.
+   * Checks that the results of each round, together with the registrations after it, are linearizable. With
+   * `hasTornReads`, calls that lock nothing are checked only for each registrable domain alone, and limits are not
+   * checked.
    */
   async function expectOrder(
     store: RacedStore,
@@ -30,7 +31,7 @@ export async function startRacers(module: URL, configs: readonly object[]) {
     { hasTornReads = false }: { readonly hasTornReads?: boolean } = {},
   ): Promise<void> {
     for (let round = 1; round <= rounds; round += 1) {
-      // Every other round is the first one on its registrable domains.
+      // Each set of registrable domains is used in two rounds, so in every other round it is new.
       const registrableDomains = ['a.com', 'b.com', 'c.github.io'].map(name => `r${Math.ceil(round / 2)}-${name}`)
       const outcomes = await Promise.all(racers.map(racer => runRound(racer, { registrableDomains, calls: 13 })))
       const listed = await store.list()

@@ -1,18 +1,18 @@
 import { covers, type HeldName, type Known, verdictOf } from '../simulation/rules.ts'
 
 /**
- * A linearizability checker: whether calls that overlap in time can be explained by some order of atomic steps, one for
- * each call, somewhere between its start and its end. What a step does is stated by brute force, with the rules of
- * overlap from `test/simulation/rules.ts`, which shares no code with `src`.
+ * A linearizability checker for calls that overlap in time. It searches an order of atomic steps that explains the
+ * results: one step for each call, at some moment between the start and the end of the call. What a step does is
+ * computed by brute force, with the rules of overlap in `test/simulation/rules.ts`, which share no code with `src`.
  *
- * Wing & Gong, "Testing and verifying concurrent objects" (1993), with each situation tried once, as Lowe does
- * ("Testing for linearizability", 2017).
+ * The algorithm is that of Wing & Gong, "Testing and verifying concurrent objects" (1993). As in Lowe, "Testing for
+ * linearizability" (2017), it tries each situation only once.
  */
 
 /** A call with its outcome. */
 export type Operation =
   | { readonly kind: 'register' | 'preview'; readonly teamId: string; readonly results: readonly Result[] }
-  /** A registration or a preview that would exceed the limit of the team. */
+  /** The code if a registration or a preview would exceed the limit of the team. */
   | { readonly kind: 'refused'; readonly teamId: string; readonly names: readonly Known[] }
   | {
       readonly kind: 'release'
@@ -25,7 +25,7 @@ export type Operation =
       readonly from: string
       readonly to: string
       readonly names: readonly Known[]
-      /** `null` if they would exceed the limit of the team. */
+      /** `null` if the names would exceed the limit of the team. */
       readonly transferred: readonly Transferred[] | null
     }
   | { readonly kind: 'import'; readonly rows: readonly ImportedRow[] }
@@ -68,12 +68,13 @@ type State = readonly Held[]
 type Limits = Readonly<Record<string, number>>
 
 /**
- * Searches an order of all calls that explains their outcomes on an empty registry, considering only the names in the
- * given registrable domains. With one domain, an order proves that the calls behave as if they ran one after another
- * there; with several, that a call over all of them is one atomic step.
+ * Searches an order of all calls that explains their outcomes. The registry is empty at first, and only the names in
+ * the given registrable domains are considered. If such an order exists for one domain, the calls behave as if they ran
+ * one after another there. If it exists for several domains, a call over all of them is also one atomic step.
  *
- * @param limits How many names a team may register. Pass it only with all registrable domains: it counts names in all.
- * @returns A readable report if there is no such order.
+ * @param limits How many names a team may register. Pass limits only together with all registrable domains, because a
+ *   limit applies to the names in all of them.
+ * @returns `null` if there is such an order, otherwise a readable report.
  */
 export function findFault(
   deeds: readonly Deed[],
@@ -84,7 +85,7 @@ export function findFault(
   const step = (state: State, { operation }: Deed) => takeStep(state, operation, isAsked, limits)
   const numbers = new Map(deeds.map((deed, number) => [deed, number]))
   const tried = new Set<string>()
-  /** The longest explained sequence so far. */
+  /** The state after the longest sequence of calls that was explained so far, and the other calls. */
   let furthest: { state: State; left: readonly Deed[] } = { state: [], left: deeds }
 
   /** Whether some order explains the remaining calls. */
@@ -95,10 +96,10 @@ export function findFault(
     tried.add(key)
     if (left.length < furthest.left.length) furthest = { state, left }
 
-    // A call that ends at the moment when another starts overlaps with it: the clock may be coarse.
+    // A call that ends at the moment when another one starts counts as simultaneous, because the clock may be coarse.
     const firstEnd = Math.min(...left.map(({ endedAt }) => endedAt))
     const next = left.filter(({ startedAt }) => startedAt <= firstEnd)
-    // These calls come first, without trying other orders, because they change nothing for the rest.
+    // These calls do not change the state, so they come first, and no other order of them is tried.
     const idle = new Set(next.filter(deed => step(state, deed) === state))
     if (idle.size > 0) {
       const others = left.filter(deed => !idle.has(deed))
@@ -186,7 +187,7 @@ function importRows(state: State, rows: readonly ImportedRow[]): State | null {
   return held
 }
 
-/** The first rule that applies decides. No limit holds for imports. */
+/** The first rule that applies decides the verdict. Imports ignore limits. */
 function verdictOfImport(row: Held, state: State): string {
   const same = state.find(({ domain }) => domain === row.domain)
   if (same && same.teamId !== row.teamId) return 'domain_already_licensed'
@@ -200,7 +201,7 @@ function verdictOfImport(row: Held, state: State): string {
 const countOf = (state: State, { teamId }: { readonly teamId?: string }) =>
   state.filter(held => held.teamId === teamId).length
 
-/** How many names a team would have; names that it already has count once. */
+/** How many names a team would have. Names that it already has count once. */
 function addTo(state: State, { teamId, names }: Extract<Operation, { kind: 'refused' }>): number {
   const held = [...state]
   for (const name of names)

@@ -7,14 +7,17 @@ import { findTeam, type MonitorAddress, pushTo, serveNode } from '../whole-syste
 
 interface NodeTask {
   readonly config: PoolOptions
-  /** A monitor that gets pushes over HTTP. Default: one that saves its changes in the table `pushes`. */
+  /**
+   * The address of a monitor that gets pushes over HTTP. Default: a monitor that saves its changes in the table
+   * `pushes`.
+   */
   readonly monitor?: MonitorAddress
   readonly keys: readonly KeyRecord[]
   /** Its number among the nodes. */
   readonly node: number
 }
 
-/** The monitor is unavailable once in this many pushes. */
+/** One in this many pushes fails because the monitor is unavailable. */
 const REFUSED = 5
 
 process.once('message', ({ config, monitor, keys: records, node }: NodeTask) => {

@@ -11,17 +11,17 @@ import { findFreePort } from '../postgres/free-port.ts'
 /** A real MariaDB that can be killed and restarted on its data. */
 export interface MariadbServer {
   readonly config: PoolOptions
-  /** Its log so far, across all restarts. */
+  /** The log of the server, across all restarts. */
   readonly log: readonly string[]
-  /** Starts it, and waits until it has recovered. */
+  /** Starts the server, and waits until it has recovered. */
   start(): Promise<void>
   /** Kills it with SIGKILL. */
   kill(): Promise<void>
-  /** Stops it, and removes its files. */
+  /** Stops the server, and removes its files. */
   remove(): Promise<void>
 }
 
-/** The path and version of the installed program; the tests do not install it. */
+/** The path and version of the program. The tests use an installed one, and install none themselves. */
 export function findMariadb(): { path: string; version: string } | undefined {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
   const path = folders.map(folder => join(folder, 'mariadbd')).find(existsSync)
@@ -32,7 +32,7 @@ export function findMariadb(): { path: string; version: string } | undefined {
 
 const READY = 'ready for connections'
 
-/** The server has the default settings, but no accounts, because installing them would take a second. */
+/** The server has the default settings. It has no accounts, because installing them would take a second. */
 export async function createMariadbServer(path: string): Promise<MariadbServer> {
   const directory = await mkdtemp(join(tmpdir(), 'mariadb-'))
   const port = await findFreePort()
@@ -73,7 +73,7 @@ export async function createMariadbServer(path: string): Promise<MariadbServer> 
     })
   }
 
-  // Its first files are complete on disk only after a shutdown.
+  // The files of a new database are complete on disk only after a shutdown.
   await start()
   await end('SIGTERM')
 

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-/** The fast tests of the mutated files, without a global setup, because Stryker starts and ends the processes. */
+/** The fast tests of the mutated files. There is no global setup, because Stryker starts and ends the processes. */
 export default defineConfig({
   test: {
     setupFiles: ['test/mutation/make-what-is-kept.ts'],

@@ -1,4 +1,4 @@
-/** Builds, starts and calls the Next.js recipe of docs/recipes, as a route and at the edge. */
+/** Builds, starts and calls the Next.js recipe of docs/recipes, both as a route and in the edge runtime. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'

@@ -2,14 +2,14 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { JsonSchema, OpenApiDocument } from '../../src/openapi/index.ts'
 
-/** Compiles a schema that refers to the components of its document into a validator. */
+/** Compiles a schema into a validator. The schema may refer to the components of its document. */
 export function compileSchema(
   { components }: Pick<OpenApiDocument, 'components'>,
   schema: JsonSchema,
 ): ValidateFunction {
   const ajv = new Ajv2020({ allErrors: true })
   addFormats.default(ajv)
-  // Keywords of OpenAPI that do not affect validation: a hint for `oneOf`, and the target of references.
+  // Keywords of OpenAPI that do not affect validation: a hint for `oneOf`, and the components to which schemas refer.
   ajv.addVocabulary(['discriminator', 'components'])
   return ajv.compile({ ...schema, components })
 }

@@ -113,7 +113,7 @@ describe('the example of an error equals a real response:', () => {
     return store
   }
 
-  /** How to provoke each code: the options of the handler, and what is sent. */
+  /** How to provoke each code: the options of the handler, and the request. */
   const provocations: Record<
     Exclude<ErrorCode, 'not_found' | 'method_not_allowed'>, // See test/adapters/fetch.test.ts.
     [options: Partial<HandlerOptions>, body?: unknown, contentType?: string]

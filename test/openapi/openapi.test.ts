@@ -53,7 +53,7 @@ describe('a request', () => {
       parameters?: { name: string; schema: Record<string, unknown> }[]
     }
     const isDocumented = compileSchema(document, parameters.find(({ name }) => name === 'limit')?.schema ?? {})
-    // A client sends a number as its digits.
+    // In a query, a client sends a number as its digits.
     const isTaken = (limit: number) => z.safeParse(fieldSchemas().limit, String(limit)).success
     const limits = [-1, 0, 0.5, 1, 2, 999, 1000, 1001, 1e21]
     expect(limits.map(isTaken)).toEqual(limits.map(limit => isDocumented(limit)))
@@ -103,7 +103,7 @@ test('every error code is documented at its status, with an example', () => {
   const codes = Object.entries(operation().responses).flatMap(([status, { content }]) =>
     status === '200' ? [] : Object.keys(content['application/json'].examples).map(code => [code, Number(status)]),
   )
-  // The paths in the document exist, so they never respond with not_found.
+  // The paths in the document exist, so none of them responds with `not_found`.
   const { not_found: _, ...answered } = statusByErrorCode
   expect(Object.fromEntries(codes)).toEqual(answered)
 })
@@ -122,7 +122,7 @@ test('the document has the paths and schemas of the enabled operations, and no o
   expect(new Set(Object.keys(reading.components.schemas))).toEqual(
     new Set(['ListDomainsResponse', 'ListedDomain', 'ErrorResponse']),
   )
-  // The statuses do not include those that a GET cannot get.
+  // The statuses leave out those that a GET cannot have.
   expect(Object.keys(reading.paths['/v1/domains'].get.responses).join()).toBe('200,400,401,403,404,405,429,500')
   expect(reading.paths['/v1/domains'].get.responses[405]?.description).toContain('is not GET.')
   expect(() => openapi({ operations: ['remove'] as never })).toThrow('"operations" must be an array with some of')

@@ -97,7 +97,7 @@ describe('a call', () => {
 })
 
 describe('a call that is retried in parts because one name cannot be saved', () => {
-  /** A store that cannot save poison.com, and calls `between` after it has saved something. */
+  /** A store that cannot save poison.com, and that calls `between` after it has saved other names. */
   function createPoisonedStore(maxDomains: number, between: () => unknown = () => {}) {
     const store = createLimitedStore(maxDomains)
     const poisoned: DomainStore = {
@@ -167,7 +167,7 @@ describe('under a limit of 100, exactly one of 20 simultaneous calls of 100 name
     ['SQLite, over two connections', () => createSqliteStore({ database: open('limit.db'), findTeam })],
     ['PostgreSQL, over two pools', () => createPostgresStore({ database: server.createPool({ max: 5 }), findTeam })],
   ])('in %s', async (name, createStore) => {
-    // No registrable domain occurs twice: only the limit makes these calls wait for each other.
+    // The names have different registrable domains, so only the limit makes these calls wait for each other.
     const domainsOf = (call: number) => Array.from({ length: 100 }, (_, index) => `c${call}-${index}.com`)
     const first = createStore()
     const second = name === 'memory' ? first : createStore()

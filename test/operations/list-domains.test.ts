@@ -49,7 +49,7 @@ describe('a list', () => {
     for (const limit of ['1', '5', '7', '25', '26', '1000']) {
       const pages = await listAll(store, { order, limit })
       expect(pages.flat()).toEqual(expected)
-      // No page is empty: the last one has no `next`.
+      // No page is empty, because the last full page has no `next`.
       expect(pages).toHaveLength(Math.ceil(25 / Number(limit)))
     }
   })

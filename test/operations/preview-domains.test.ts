@@ -70,7 +70,7 @@ test('a registered name that only an older suffix list allowed is existing, even
     expect(outcomeOf(own)).toEqual([...held, ...refused])
     expect(outcomeOf(other)).toEqual(['public_suffix_domain', 'internal_domain', ...refused])
   }
-  // Names below them are not looked up, because that could be every registration.
+  // The names below these wildcards are not looked up, because they could be all registrations.
   expect(find.mock.calls.flatMap(([{ bases }]) => bases)).toEqual([])
 })
 
@@ -80,7 +80,9 @@ test('a preview saves, leases and pushes nothing', async () => {
   })
   const store = createStore({ synchronize, onError: () => {} })
   await rejection(registerDomains(team1, { domains: ['waits.com'] }, store))
-  /** The memory store computes the next attempt from the current time, which may be a millisecond later. */
+  /**
+   * The memory store computes `nextAttempt` from the current time, which may be a millisecond later at the second read.
+   */
   const read = async () => {
     const waiting = await store.listPending()
     return {
@@ -93,7 +95,7 @@ test('a preview saves, leases and pushes nothing', async () => {
   expect(data.results.map(({ status }) => status)).toEqual(['created', 'existing', 'created'])
   const after = await read()
   expect(after.saved).toEqual(before.saved)
-  // A lease would move it by more than a minute.
+  // A lease would delay the next attempt by more than a minute.
   expect(Math.abs(after.nextAttempt - before.nextAttempt)).toBeLessThan(10_000)
   expect(synchronize).toHaveBeenCalledTimes(1)
 })

@@ -20,7 +20,7 @@ async function corrections(store: DomainStore, watched: Parameters<typeof reconc
   return found
 }
 
-/** The watched list of a monitor that watches exactly what is registered. */
+/** The list of a monitor that watches exactly the registered names. */
 const watchedOf = async (store: ManagedStore): Promise<Watched[]> =>
   (await store.list()).map(({ domain, domainId }) => ({ domain, domainId }))
 
@@ -82,7 +82,7 @@ describe('the second lookup of each difference', () => {
     const [stays] = await watchedOf(store)
     async function* watched() {
       yield stays as Watched
-      // After the list was read, one name is registered and pushed, and one is released.
+      // After the list of watched names was read, one name is registered and pushed, and one is released.
       await registerDomains(team1, { domains: ['new.com'] }, store)
       await store.release('1', ['released.com'])
       yield (await watchedOf(store)).find(({ domain }) => domain === 'new.com') as Watched
@@ -140,7 +140,7 @@ test('the watched list is closed if the caller stops early or the store fails', 
   await expect(corrections(fits, toUuids(watched()))).rejects.toThrow('down')
 })
 
-/** Pads IDs to the length of UUIDs and keeps their order. */
+/** Pads IDs to the length of UUIDs, so their order stays the same. */
 async function* toUuids(watched: AsyncIterable<Watched>): AsyncGenerator<Watched> {
   for await (const each of watched) yield { ...each, domainId: each.domainId.slice(0, 7).padStart(36, '0') }
 }
@@ -166,7 +166,7 @@ test(`${counts.registrations} registrations are compared with as many watched na
   const numberOf = (text: string) => Number.parseInt(text.slice(24), 16)
   const isRegistered = (number: number) => number % 1000 !== 7
   const isWatched = (number: number) => number % 1000 !== 8
-  /** Registrations that the store has returned, and that the watched list has not reached yet. */
+  /** How many registrations the store has returned that the watched list has not reached yet, now and at most. */
   let [ahead, farthestAhead] = [0, 0]
   const store: DomainStore = {
     findTeam: () => null,

@@ -13,14 +13,14 @@ import { createStore, organization, rejection } from '../fixtures.ts'
 interface Operation {
   call(keyContext: KeyContext, input: object, store: DomainStore, options?: { timeLimit: number }): Promise<unknown>
   readonly scope: string
-  /** The method of the store that it needs. */
+  /** The optional method of the store that the operation needs. */
   readonly method: 'find' | 'release' | 'list'
-  /** The smallest input of a team key. */
+  /** The smallest input with which a team key can call the operation. */
   readonly input: object
   readonly ofSuspendedTeam: 'refused' | 'answered'
 }
 
-/** All operations except registering, which test/operations/register-domains.test.ts tests. */
+/** All operations except registering, which test/operations/register-domains.test.ts covers. */
 const operations: Readonly<Record<string, Operation>> = {
   previewDomains: {
     ...{ call: previewDomains, scope: 'domains:create', method: 'find' },

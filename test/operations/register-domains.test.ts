@@ -116,7 +116,7 @@ describe('results', () => {
     const submitted = { domains: ['poison.com', 'fine.com'] }
     const { data } = await registerDomains(team1, submitted, createPoisonedStore(), { onError })
     expect(data.totals).toEqual({ created: 1, existing: 0, invalid: 1 })
-    // Node reports unhandled rejections before it runs the next immediate.
+    // Node reports an unhandled rejection before it runs the next immediate, so a report has happened by then.
     await new Promise(resolve => setImmediate(resolve))
     process.off('unhandledRejection', unhandled)
     expect(unhandled).not.toHaveBeenCalled()
@@ -124,7 +124,7 @@ describe('results', () => {
 })
 
 describe('teams', () => {
-  /** An application whose table has numbers for IDs, so `01` and `1` are one team. */
+  /** An application whose table has numbers as IDs, so `01` and `1` are the same team. */
   const numbering = (store: DomainStore): DomainStore => ({
     ...store,
     findTeam: teamId => store.findTeam(String(Number(teamId))),

@@ -29,7 +29,7 @@ afterAll(() => server.stop())
 
 let files = 0
 
-/** Returns a function that opens the same tables each time, as several processes do. They begin empty. */
+/** Returns a function that opens stores on the same tables, as several processes do. The tables are empty at first. */
 const openers: readonly [name: string, prepare: () => Promise<(options?: Options) => ManagedStore>][] = [
   [
     'SQLite',
@@ -49,7 +49,7 @@ const openers: readonly [name: string, prepare: () => Promise<(options?: Options
 ]
 type Options = Omit<ManagedStoreOptions, 'findTeam'>
 
-/** A monitor that records names that were unwatched at any moment after they were first watched. */
+/** A monitor that records each name that it stopped watching at some moment. */
 function createWatch() {
   const watching = new Map<string, Set<string>>()
   const released = new Set<string>()
@@ -69,7 +69,10 @@ function createWatch() {
   }
 }
 
-/** If another sweep has locked a change when it is delivered, the change is due again only after its lease. */
+/**
+ * If another sweep has locked a change at the moment of its delivery, the change is due again only after its lease. So
+ * sweeps are repeated until nothing is pending.
+ */
 async function sweepAll(...stores: readonly ManagedStore[]): Promise<void> {
   for (; (await stores[0]?.countPending()) !== 0; await sleep(20))
     await Promise.all(stores.map(store => store.synchronizePending()))

@@ -10,7 +10,7 @@ import { listen } from '../listen.ts'
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const change = { kind: 'registered', domainId: '1', domain: 'a.com', teamId: '1', at: new Date() } as never
 
-/** Responds with a compressed body that never ends, to see when the reader stops. */
+/** Responds with a compressed body that never ends, to find out when the reader stops. */
 async function serveEndless(status: number) {
   let isClosed = () => {}
   const closed = new Promise<void>(resolve => {

@@ -1,6 +1,6 @@
 /**
- * Checks the package as its users get it: packs it, inspects the tarball, runs publint and attw on it,
- * and installs it into two tiny projects, one with `import` and one with `require`, which compile and run.
+ * Checks the package as its users get it. Packs it, inspects the tarball, and runs publint and attw on it. Then
+ * installs it into two tiny projects, one with `import` and one with `require`, which compile and run.
  */
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
@@ -90,7 +90,7 @@ function compareBillOfMaterials(tarball, folder) {
   const installed = []
   const visit = ({ dependencies = {} }) => {
     for (const [name, dependency] of Object.entries(dependencies)) {
-      // An optional peer that is missing has no version.
+      // An optional peer dependency that is not installed has no version.
       if (dependency.version) installed.push(`${name}@${dependency.version}`)
       visit(dependency)
     }

@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import ts from '../../node_modules/typescript/lib/typescript.js'
 
 /**
- * Finds where an editor goes from each export of an entry, by the package's declaration maps.
+ * Finds the declaration that an editor opens for each export of an entry point, by the package's declaration maps.
  *
  * @param project A folder in which the package is installed.
- * @returns The name of each export, with the file and the source that the editor shows.
+ * @returns For each export: its name, and the file and source that the editor shows.
  */
 export function findDefinitions(project, entry) {
   const program = join(project, 'definitions.ts')
@@ -32,7 +32,7 @@ export function findDefinitions(project, entry) {
   return names.map(name => {
     const [found] = service.getDefinitionAtPosition(program, text.indexOf(`{ ${name} }`) + 2) ?? []
     const declared = { fileName: found?.fileName ?? '', pos: found?.textSpan.start ?? 0 }
-    // The TypeScript server continues like this; the compiler has no public function for it.
+    // The TypeScript server follows declaration maps with this function. The compiler has no public one for it.
     const { fileName, pos } = service.getSourceMapper().tryGetSourcePosition(declared) ?? declared
     return { name, path: fileName, text: ts.sys.readFile(fileName)?.slice(pos, pos + name.length) ?? '' }
   })

@@ -1,6 +1,6 @@
 /**
- * Lints the OpenAPI documents of the built package, from `openapi()` and `@fastify/swagger`, with all rules of Redocly
- * and Spectral: every warning is an error. The linters read only the document that they are given.
+ * Lints the OpenAPI documents of the built package, from `openapi()` and from `@fastify/swagger`, with all rules of
+ * Redocly and Spectral. Every warning is an error. The linters load no other files.
  */
 import assert from 'node:assert/strict'
 import swagger from '@fastify/swagger'
@@ -12,7 +12,7 @@ import { domainsPlugin } from '../../dist/fastify.js'
 import { createMemoryKeyStore, createMemoryStore } from '../../dist/index.js'
 import { openapi } from '../../dist/openapi.js'
 
-/** Facts that only the application knows. Without them, only these are missing from the document. */
+/** Facts that only the application knows. A document of the package alone lacks only these. */
 const application = {
   info: {
     title: 'Monitoring',

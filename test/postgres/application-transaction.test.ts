@@ -86,7 +86,7 @@ test('in a transaction that has already failed, a call sends only a few statemen
   const store = createPostgresStore({ database: { query }, findTeam })
   const calling = registerDomains(team1, { domains: manyDomains(100) }, store)
   await expect(calling).rejects.toMatchObject({ status: 500, cause: { code: '25P02' } })
-  // The call sent one statement for each part that it tried.
+  // Each part that was tried caused one statement.
   expect(sent).toBeLessThanOrEqual(10)
 })
 
@@ -128,7 +128,7 @@ describe('a pending change', () => {
     await store.release('1', domains)
     isOpen = false
     await client.query('BEGIN')
-    // A wait for the lock would time out.
+    // If the sweep waited for the lock, it would time out.
     const { synchronized, failed } = await store.synchronizePending()
     expect([synchronized, failed]).toEqual(left.length === 1 ? [3, 0] : [0, 3])
     expect(toDomains(await store.listPending())).toEqual(left)
@@ -154,7 +154,8 @@ describe('a pending change', () => {
     await save(store, '1', ['leased.com'])
     isRefused = false
     const locked = ['due.com', 'leased.com', 'refused.com']
-    // Beyond the longest wait, so a sweep would make these two due if they were not locked.
+    // The due times become later than any possible wait, so a sweep would treat these two as due if they were not
+    // locked.
     await pool.query(`UPDATE domain_registration.changes SET due = due + interval '1 day'
       WHERE domain IN ('leased.com', 'refused.com')`)
     await client.query('BEGIN')
@@ -216,7 +217,7 @@ describe('while a call in an open transaction holds its locks,', () => {
     await registerDomains(team1, { domains: ['a.com'] }, await begin({ findTeam: limited }))
     const transferring = rejection(transfer(serving, { from: '2', to: '1', domains: ['b.com'] }))
     await waitUntilLocking()
-    // A call of another team with a limit does not wait.
+    // A call of another team with a limit does not wait for this one.
     expect((await registerDomains(team2, { domains: ['b.com'] }, serving)).data.totals).toMatchObject({ existing: 1 })
     await client.query('COMMIT')
     expect(await transferring).toMatchObject({ code: 'domain_limit_reached' })
@@ -361,7 +362,7 @@ describe('a call that times out', () => {
       await client.query('COMMIT')
       await new Promise(resolve => setTimeout(resolve, 100))
       expect(sent.length, sent.slice(count).join('\n')).toBe(count)
-      // Each registration was saved completely, or not at all.
+      // Each registration must be saved completely, or not at all.
       const { rows } = await pool.query('SELECT FROM domain_registration.locks WHERE registrable_domain = $1', [
         'frozen.com',
       ])
@@ -389,7 +390,7 @@ describe('a call that times out', () => {
   })
 })
 
-/** One transaction of an application: calls that may time out, its own statements, and an end. */
+/** One transaction of an application: its own statements, calls that may time out, and a COMMIT or ROLLBACK. */
 async function runTransaction(number: number, random: Random, shared: readonly string[]) {
   const client = await pool.connect()
   const [created, released, late]: [string[], string[], string[]] = [[], [], []]
@@ -418,7 +419,7 @@ async function runTransaction(number: number, random: Random, shared: readonly s
   const end = random.chance(0.8) ? 'COMMIT' : 'ROLLBACK'
   hasEnded = true
   expect((await client.query(end)).command).toBe(end)
-  // This leaves time for statements that the stores send too late.
+  // Waits for statements that the stores might send too late.
   await new Promise(resolve => setTimeout(resolve, 20))
   client.release()
   return { number, isCommitted: end === 'COMMIT', created, released, late }
@@ -450,7 +451,7 @@ test('transactions that freeze and time out lose no acknowledged name and save n
   expect((await pool.query('SELECT FROM orders')).rowCount).toBe(committed?.length)
   expect(told.created?.filter(domain => !there.has(domain))).toEqual([])
   expect(told.released?.filter(domain => there.has(domain))).toEqual([])
-  // The names of a failed call may be registered, but only if its transaction was committed.
+  // The names of a failed call may be registered, but only if its transaction has committed.
   for (const { number } of rolledBack ?? []) {
     expect([...there].filter(domain => domain.includes(`.of-${number}.`))).toEqual([])
     expect(before[number]?.filter(domain => !there.has(domain))).toEqual([])

@@ -2,7 +2,7 @@ import type { DomainResult, RegisterDomainsResponse } from '../../src/wire/respo
 import type { Random } from '../simulation/random.ts'
 import { families } from '../simulation/rules.ts'
 
-/** One caller's call, which it sends until every hostname has a result. */
+/** A call that is sent again until each of its hostnames has a result. */
 export interface Call {
   readonly teamId: string
   readonly domains: readonly string[]
@@ -11,7 +11,7 @@ export interface Call {
 /** A response with status 200. */
 export interface Answer {
   readonly call: Call
-  /** The number of the attempt to which it responds, starting at 1. */
+  /** The number of the attempt that got this response, starting at 1. */
   readonly attempt: number
   readonly results: readonly DomainResult[]
 }
@@ -20,14 +20,14 @@ export interface CallersOptions {
   readonly calls: readonly Call[]
   /** A key of each team. */
   readonly keys: ReadonlyMap<string, string>
-  /** The servers' origins; each attempt goes to the next one in turn. */
+  /** The servers' origins. Each attempt is sent to the next one in turn. */
   readonly origins: readonly (() => string)[]
 }
 
 /** Callers that are sending calls. */
 export interface Callers {
   readonly answers: readonly Answer[]
-  /** Outcomes other than status 200: the status with its code, or `cut` if the connection was cut. */
+  /** Outcomes other than status 200: either the status with its code, or `cut` for a lost connection. */
   readonly refusals: readonly string[]
   /** Resolves when this many calls have all their results. */
   answeredFor(count: number): Promise<void>
@@ -38,7 +38,10 @@ export interface Callers {
 const CALLERS = 8
 const teamIds = ['1', '2', '3']
 
-/** Calls whose hostnames overlap within a call, between calls and between teams. Each also has hostnames of its own. */
+/**
+ * Calls whose hostnames overlap within a call, between calls and between teams. Each call also has hostnames that no
+ * other call has.
+ */
 export function createCalls(random: Random, count: number): Call[] {
   const zones = Array.from({ length: 12 }, (_, index) => `zone-${index}.com`)
   const shared = [
@@ -52,14 +55,17 @@ export function createCalls(random: Random, count: number): Call[] {
   })
 }
 
-/** A name that conflicts with those of calls at about the same time, in a registrable domain that already has locks. */
+/**
+ * A name that conflicts with the names of the calls just before and after it. Locks of its registrable domain already
+ * exist.
+ */
 function contest(index: number): string {
   const round = Math.floor(index / 4)
   const base = `round-${round}.zone-${round % 12}.com`
   return [`*.${base}`, `x.${base}`, `*.y.${base}`, `a.y.${base}`][index % 4] as string
 }
 
-/** Sends calls, several at a time, each until its response has no `internal_error`. */
+/** Sends calls, several at a time. Each is repeated until its response contains no `internal_error`. */
 export function startCallers({ calls, keys, origins }: CallersOptions): Callers {
   const answers: Answer[] = []
   const refusals: string[] = []

@@ -10,13 +10,11 @@ import { expectAgreement, type HeldRow } from './ledger.ts'
 import { createMortalServer, type MortalServer } from './mortal-server.ts'
 import { ENDED, type Node, type Nodes, startNodes } from './nodes.ts'
 
-/**
- * Replays the same calls and kills with SEED=…. The outcome of races depends on the machine.
- */
+/** With SEED=…, a run repeats the same calls and kills. The results of races may still differ. */
 const random = createRandom(seed)
 const soon = (most: number) => new Promise(resolve => setTimeout(resolve, random.integer(0, most)))
 
-/** A command that kills a given server takes longer. */
+/** A command that kills a given server takes longer, so it runs less often. */
 const CALLS_PER_KILL = isGiven ? 120 : 30
 /** Milliseconds. */
 const TIME_LIMIT = isGiven ? 600_000 : 120_000
@@ -79,7 +77,7 @@ describe(`with SEED=${seed},`, () => {
         await callers.answeredFor(kill * 40 + 20)
         await soon(20)
         await node.kill()
-        // The others continue in the meantime.
+        // The other processes continue in the meantime.
         await callers.answeredFor(kill * 40 + 32)
         await node.start()
       }
@@ -95,7 +93,7 @@ describe(`with SEED=${seed},`, () => {
   )
 })
 
-/** A separate registry, with our servers on it. */
+/** A separate registry in the database, and our servers that use it. */
 async function open(schema: string, count: number) {
   const configs: PoolConfig[] = Array.from({ length: count }, () => server.config)
   await pool.query('TRUNCATE monitor.pushes')
@@ -136,7 +134,7 @@ async function expectAllPushed(schema: string, rows: readonly HeldRow[]): Promis
   expect(pushed.rows.map(row => row.domain_id).toSorted()).toEqual(rows.map(row => row.domain_id).toSorted())
 }
 
-/** How many registrations a caller found only by a retry: they were saved, but the response was lost. */
+/** How many registrations a caller learned of only by a retry, because they were saved but the response was lost. */
 const countLearnedByRetry = ({ answers }: Callers): number =>
   answers.filter(({ attempt, results }) => attempt > 1 && results.some(({ status }) => status === 'existing')).length
 

@@ -24,12 +24,12 @@ let sql: Sql
 beforeAll(async () => {
   server = await openDatabase()
   pool = server.createPool()
-  // Kysely and Drizzle lend clients without an error listener: see docs/postgres-drivers.md.
+  // Kysely and Drizzle do not add an error listener to the clients of a pool: see docs/postgres-drivers.md.
   pool.on('connect', client => client.on('error', () => {}))
   sql = postgres(connection())
 })
 afterAll(async () => {
-  // Without a time limit, it waits endlessly for a connection that the server has ended.
+  // Without this time limit, `end` would wait forever for a connection that the server has ended.
   await sql.end({ timeout: 1 })
   await server.stop()
 })
@@ -48,7 +48,8 @@ const drivers: readonly (readonly [string, () => PostgresDriver])[] = [
   ['Drizzle', () => overDrizzle(pool)],
 ]
 for (const [name, open] of drivers) {
-  // A bridge that searches the SQL for parameters cannot distinguish them from a quoted name.
+  // The schema's name has quotes. A bridge that searches the SQL for parameters could mistake a part of the name for
+  // one.
   describeStore(name, open, name === 'Drizzle' ? { schema: 'of "drizzle"' } : {}, counts.casesOfDrivers)
   describeKeyStore(name, open)
 }

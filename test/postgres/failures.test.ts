@@ -37,7 +37,7 @@ describe.each([
     return { database: pool, store: createPostgresStore({ database: pool, findTeam, timeLimit: 5000, ...options }) }
   }
 
-  /** Runs a statement of PL/pgSQL when the row of a path is saved. */
+  /** Makes the database run a statement of PL/pgSQL when the row with this path is saved. */
   async function sabotage(path: string, statement: string, kind = 'TRIGGER'): Promise<void> {
     await foreign.query(`
       CREATE OR REPLACE FUNCTION saboteur() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -95,8 +95,9 @@ describe.each([
     const before = countDeadlocks()
     const lock = (program: PoolClient, zone: string) =>
       program.query('SELECT FROM domain_registration.locks WHERE registrable_domain = $1 FOR UPDATE', [zone])
-    // PostgreSQL checks for a deadlock once in each wait. So the store must begin to wait for the last name when the
-    // other program already waits; a third program makes that happen.
+    // While a session waits for a lock, PostgreSQL checks for a deadlock only once. The store's check must find the
+    // deadlock, so the other program must already wait when the store begins to wait for the last name. The lock of a
+    // third program delays the store until then.
     const [other, third] = [await foreign.connect(), await foreign.connect()]
     await other.query("BEGIN; SET LOCAL deadlock_timeout = '10s'")
     await lock(other, 'z.com')

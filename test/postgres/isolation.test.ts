@@ -18,7 +18,10 @@ afterAll(() => server.stop())
 
 const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
 
-/** An engine with only snapshot isolation: its READ COMMITTED is REPEATABLE READ, as in YugabyteDB by default. */
+/**
+ * An engine that has only snapshot isolation: its READ COMMITTED behaves like REPEATABLE READ, as in YugabyteDB by
+ * default.
+ */
 function withSnapshots(version: string): PostgresBridge {
   const send = async (through: Pick<Pool, 'query'>, text: string, values: unknown[]) =>
     /^SELECT version\(\)/.test(text) ? { rows: [{ version }] } : through.query(text, values)
@@ -49,7 +52,7 @@ async function countOverlaps(database: PostgresBridge, schema: string, rounds: n
   await migrate({ database: pool, schema })
   const stores = Array.from({ length: 2 }, () => createPostgresStore({ database, schema, findTeam }))
   const [one, two] = stores as [(typeof stores)[0], (typeof stores)[0]]
-  // This creates the lock rows. A wildcard does not cover its base.
+  // Registers the bases, which creates the lock rows. They do not conflict with the wildcards, which do not cover them.
   await save(one, '1', manyDomains(rounds))
   let overlaps = 0
   for (const domain of manyDomains(rounds)) {
@@ -80,7 +83,7 @@ test('on PostgreSQL, a call locks an existing lock row without writing it, and a
   expect(before).toHaveLength(20)
   await save(store, '1', manyDomains(20, 'www.'))
   expect(await readLocks()).toEqual(before)
-  // The release does not check whether other names need the lock rows: the next call inserts them again.
+  // The release deletes lock rows even if other names still need them: the next call inserts them again.
   const ids = (await store.list()).slice(10, 20).map(({ domainId }) => domainId)
   await store.release('1', [...manyDomains(10), ...ids])
   expect(await readLocks()).toEqual([])

@@ -13,9 +13,9 @@ export interface HeldRow {
 }
 
 /**
- * Compares the responses to callers with the final registrations: each acknowledged registration exists under its ID,
- * and no other; each was reported as created only once; no two registrations overlap; and for each conflict that was
- * reported, a conflicting registration exists.
+ * Compares the responses to callers with the final registrations. Each acknowledged registration must exist under its
+ * ID, and there must be no others. Each must have been reported as `created` at most once. No two registrations may
+ * overlap. For each reported conflict, a conflicting registration must exist.
  */
 export function expectAgreement(answers: readonly Answer[], rows: readonly HeldRow[]): void {
   const held = rows.map(toHeldName)
@@ -39,7 +39,7 @@ export function expectAgreement(answers: readonly Answer[], rows: readonly HeldR
       created.add(domain)
     }
   }
-  // Every call was repeated until it had its results, so every registration was reported.
+  // Every call was repeated until each name had a result, so every registration was reported.
   expect([...told].toSorted()).toEqual([...registered].toSorted())
   expectNoOverlap(held)
 }

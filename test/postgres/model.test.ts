@@ -19,7 +19,7 @@ testAgainstMemory(() => ({
     for (const table of ['names', 'changes']) await pool.query(`DELETE FROM domain_registration.${table}`)
     return createPostgresStore({ ...options, database: pool })
   },
-  // Citus accepts only this form of an interval, which does not depend on the time zone.
+  // Citus accepts intervals only in this form, because their effect does not depend on the time zone.
   hasten: milliseconds =>
     pool.query(
       `UPDATE domain_registration.changes

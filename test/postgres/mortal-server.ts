@@ -10,21 +10,21 @@ import { createFiles, READY } from './server.ts'
 /** A real PostgreSQL that can be killed and restarted on its data. */
 export interface MortalServer {
   readonly config: PoolConfig
-  /** Its log so far, across all restarts. */
+  /** The log of the server, across all restarts. */
   readonly log: readonly string[]
   /**
    * Starts the server, and waits until it has recovered.
    *
-   * @param largestFile The maximum size of a file in bytes, a multiple of 1,024. Default: no limit.
+   * @param largestFile The maximum size of any file in bytes, a multiple of 1,024. Default: no limit.
    */
   start(largestFile?: number): Promise<void>
-  /** Kills only the postmaster, which accepts connections. The backends notice by themselves. */
+  /** Kills only the postmaster, the process that accepts connections. The other processes end once they notice that. */
   killPostmaster(): Promise<void>
-  /** Kills all its processes at once, and waits until none is left. */
+  /** Kills all processes of the server at once, and waits until none is left. */
   killAll(): Promise<void>
-  /** Kills the backend of one connection. PostgreSQL then ends all others, and recovers by itself. */
+  /** Kills the backend of one connection. PostgreSQL then ends the other backends, and recovers by itself. */
   killBackend(): Promise<void>
-  /** Stops it, and removes its files. */
+  /** Stops the server, and removes its files. */
   remove(): Promise<void>
 }
 
@@ -36,7 +36,7 @@ interface Life {
   readonly lines: Interface
 }
 
-/** Creates a PostgreSQL without starting it. It has the default settings, including `fsync`. */
+/** Creates a PostgreSQL without starting it. Its settings are the defaults, so `fsync` is on. */
 export async function createMortalServer(initdbFlags: readonly string[] = []): Promise<MortalServer> {
   const files = await createFiles(initdbFlags)
   const log: string[] = []
@@ -46,7 +46,7 @@ export async function createMortalServer(initdbFlags: readonly string[] = []): P
   const flags = ['-D', files.databaseDir, '-p', String(port), ...settings]
 
   let life: Life | undefined
-  /** The processes that the postmaster had started before it alone was killed. */
+  /** The remaining processes of the server, if only its postmaster was killed. */
   let orphans: readonly number[] = []
   const endWithUs = () => life?.postmaster.kill('SIGKILL')
   process.once('exit', endWithUs)
@@ -64,7 +64,7 @@ export async function createMortalServer(initdbFlags: readonly string[] = []): P
     await untilReady(life)
   }
 
-  /** Waits until it accepts connections, for the first time or again. */
+  /** Waits until the server accepts connections. */
   function untilReady({ postmaster, lines }: Life): Promise<void> {
     return new Promise((resolve, reject) => {
       lines.on('line', line => line.includes(READY) && resolve())
@@ -72,15 +72,15 @@ export async function createMortalServer(initdbFlags: readonly string[] = []): P
     })
   }
 
-  /** Kills the postmaster, and either kills or lists the processes that it has started. */
+  /** Kills the postmaster. Either also kills the processes that it has started, or remembers them. */
   async function kill(what: 'postmaster' | 'all'): Promise<void> {
     if (!life || !isAlive(life.postmaster)) return
     const { postmaster } = life
     const exit = once(postmaster, 'exit')
-    // A stopped postmaster starts no processes in the meantime.
+    // While the postmaster is stopped, it cannot start more processes.
     postmaster.kill('SIGSTOP')
     orphans = await findChildren(postmaster.pid as number)
-    // All must be killed, because a process that waits for a killed process's lock would never end.
+    // If only some were killed, a process that waits for a lock of a killed one would never end.
     if (what === 'all') for (const orphan of orphans) process.kill(orphan, 'SIGKILL')
     postmaster.kill('SIGKILL')
     await exit
@@ -89,7 +89,7 @@ export async function createMortalServer(initdbFlags: readonly string[] = []): P
 
   async function shutDown(): Promise<void> {
     if (!life) return
-    // The shared memory of a killed server is freed only by its next start.
+    // Only the next start frees the shared memory of a killed server.
     if (!isAlive(life.postmaster)) await start()
     const exit = once(life.postmaster, 'exit')
     life.postmaster.kill('SIGQUIT')
@@ -105,7 +105,7 @@ export async function createMortalServer(initdbFlags: readonly string[] = []): P
     async killBackend() {
       const isReady = untilReady(life as Life)
       const pool = new Pool({ ...config, max: 1 })
-      // While all applications are down, there is no connection to kill.
+      // There is no connection to kill while all applications are down.
       for (let isDone = false; !isDone; ) {
         const { rows } = await pool.query(
           "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'",

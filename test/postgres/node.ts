@@ -7,16 +7,16 @@ import { findTeam, type MonitorAddress, pushTo, serveNode } from '../whole-syste
 
 export interface NodeTask {
   readonly config: PoolConfig
-  /** The table in which a monitor saves its changes, or a monitor that gets pushes over HTTP. */
+  /** The table in which a monitor saves its changes, or the address of a monitor that gets pushes over HTTP. */
   readonly monitor: PoolConfig | MonitorAddress
   readonly schema: string
-  /** It adds these keys when it starts. Default: none. */
+  /** Keys that the server adds when it starts. Default: none. */
   readonly keys?: readonly KeyRecord[]
   /** Its number among the nodes. */
   readonly node: number
 }
 
-/** The monitor is unavailable once in this many pushes. */
+/** One in this many pushes fails because the monitor is unavailable. */
 const REFUSED = 5
 async function serve({ config, monitor, schema, keys: records = [], node }: NodeTask): Promise<void> {
   const pool = new Pool({ ...config, max: 4, pipeline: true })
@@ -47,7 +47,7 @@ function pushToTable(monitor: PoolConfig, node: number): Push {
   }
 }
 
-/** A server that finds no database when it starts says so and exits; a supervisor restarts it. */
+/** If a server finds no database when it starts, it reports that and exits. A supervisor starts it again. */
 const end = (error: unknown) => process.send?.({ failure: String(error) }, () => process.exit(1))
 
 process.once('message', (task: NodeTask) => void serve(task).catch(end))

@@ -9,9 +9,9 @@ import type { NodeMessage } from '../whole-system/serve-node.ts'
 
 /** One of our servers, which is killed and restarted, each time on another port. */
 export interface Node {
-  /** Its current port, or the last one before it was killed. */
+  /** The port on which it listens, or listened before it was killed. */
   origin(): string
-  /** @param config Another database, from now on. Default: the same as before. */
+  /** @param config Used from now on, to connect to another database. Default: the same as before. */
   start(config?: object): Promise<void>
   /** Kills the process with SIGKILL. */
   kill(): Promise<void>
@@ -19,16 +19,16 @@ export interface Node {
 
 export interface Nodes {
   readonly all: readonly Node[]
-  /** The failures that their applications received. */
+  /** The failures that the applications on the nodes received. */
   readonly failures: readonly string[]
   stop(): Promise<void>
 }
 
-/** Added to the failures if a node exits without being killed. */
+/** A failure is added if a node exits without being killed. */
 export const ENDED = 'The node ended'
 
 /**
- * Starts our servers on one database, each through the database node that its config names.
+ * Starts one of our servers for each config. A config says which node of the database the server connects to.
  *
  * @param task Further settings for the program.
  * @param execPath The runtime of the program.
@@ -53,7 +53,7 @@ export async function startNodes(
 
   function createNode(config: object, node: number): Node {
     let child: ChildProcess
-    // The next process loads its program while this one works, so a killed node is replaced quickly.
+    // The next process already loads the program while the current one works, so a killed node is replaced quickly.
     let next = load()
     let port = 0
     let isAlive = false

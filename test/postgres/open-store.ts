@@ -5,7 +5,7 @@ import { findTeam } from '../linearizability/race.ts'
 /** Opens a store in which every team exists. */
 export function openStore(config: PoolConfig) {
   const pool = new Pool(config)
-  // Its connections are cut if a test has failed.
+  // If a test has failed, the connections of the store are cut.
   pool.on('error', () => {})
   return createPostgresStore({ database: pool, findTeam })
 }

@@ -34,7 +34,7 @@ const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
 
 let server: TestServer
 let network: FaultyNetwork
-/** Another program, whose connections to the database have no faults. */
+/** A program that connects to the database directly, without the faulty network. */
 let foreign: Pool
 beforeAll(async () => {
   server = await openDatabase()
@@ -100,7 +100,9 @@ describe('over HTTP', () => {
   }
 
   let borrowed: PoolClient | undefined
-  /** Changes only this database, because other test files share the server. Applies to new sessions. */
+  /**
+   * The setting changes only in this database, because other test files share the server. It applies to new sessions.
+   */
   const setDatabaseReadOnly = (value: 'on' | 'off') =>
     foreign.query(`ALTER DATABASE ${server.config.database} SET default_transaction_read_only = ${value}`)
   const becomeReadOnly = async () => {
@@ -138,7 +140,7 @@ describe('over HTTP', () => {
     expect(failed).toMatchObject({ status: 500, error: 'internal_error' })
     expect(failures.length).toBeGreaterThan(0)
     for (const failure of failures) expect(failure).toBeInstanceOf(Error)
-    // This call looks up its key in the same database.
+    // A call that looks up its key in the same database.
     expect(unknownCaller).toMatchObject({ status: 500, error: 'internal_error' })
     expect(onError).toHaveBeenCalledTimes(failures.length + 1)
     expect(await held()).toEqual([])
@@ -195,7 +197,7 @@ describe.each([
     }
   }
 
-  /** A server that receives a COMMIT carries it out, even if the connection is gone. */
+  /** Once a server has received a COMMIT, it carries the COMMIT out, even if the connection is gone. */
   const untilNobodyWorks = () =>
     vi.waitFor(async () => {
       const { rows } = await foreign.query('SELECT FROM pg_stat_activity WHERE application_name = $1', [OURS])
@@ -262,7 +264,8 @@ describe.each([
 })
 
 test('on a full disk, only calls that need space fail, and they succeed once there is space', async () => {
-  // A file that may not grow fails like one on a full disk. The log's files are smaller, so it continues.
+  // A write to a file that has reached its maximum size fails like a write to a full disk. The files of the write-ahead
+  // log are smaller, so it continues.
   const full = await createMortalServer(['--wal-segsize=1'])
   try {
     await full.start()

@@ -33,7 +33,7 @@ describe.skipIf(!program)(name, () => {
   describeStore('PgBouncer', () => pool, { preparedStatements: false })
   describeKeyStore('PgBouncer', () => pool, { preparedStatements: false })
 
-  /** More callers than sessions, so sessions change between callers. */
+  /** There are more callers than sessions, so a session serves several callers in turn. */
   async function call(through: Pool, schema: string, preparedStatements: boolean): Promise<unknown[]> {
     await migrate({ database: through, schema })
     const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
@@ -43,7 +43,7 @@ describe.skipIf(!program)(name, () => {
       for (let call = 0; call < CALLS; call += 1) {
         const domains = [`caller-${caller}.com`, `www.call-${call}-${caller}.com`]
         const calling = registerDomains(team1, { domains }, store, { onError: error => failures.push(error) })
-        // A call rejects if it could save nothing.
+        // If a call could save nothing, it rejects.
         await calling.catch(error => failures.push(error.cause ?? error))
       }
     }

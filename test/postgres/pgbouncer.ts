@@ -13,7 +13,7 @@ export interface PgBouncer {
   stop(): Promise<void>
 }
 
-/** The path and version of the installed program; the tests do not install it. */
+/** The path and version of the program. The tests use an installed one, and install none themselves. */
 export function findPgBouncer(): { path: string; version: string } | undefined {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
   const path = folders.map(folder => join(folder, 'pgbouncer')).find(existsSync)
@@ -22,9 +22,9 @@ export function findPgBouncer(): { path: string; version: string } | undefined {
   return { path, version }
 }
 
-/** The number of sessions with the server, for any number of clients. */
+/** The number of sessions with the server, however many clients there are. */
 const SESSIONS = 3
-/** The user that runs PgBouncer, which does not run as root. */
+/** The user that runs PgBouncer. PgBouncer refuses to run as root. */
 const NOBODY = 65534
 
 export async function startPgBouncer(
@@ -45,7 +45,7 @@ export async function startPgBouncer(
     'auth_type = any',
     'pool_mode = transaction',
     `default_pool_size = ${SESSIONS}`,
-    // Earlier versions have no such setting, and do not support prepared statements.
+    // PgBouncer before this version has no such setting, and does not support prepared statements.
     ...(Number(minor) >= 21 ? ['max_prepared_statements = 0'] : []),
   ]
   const file = join(directory, 'pgbouncer.ini')

@@ -23,7 +23,7 @@ const ownBelow = 'names_of_team_below: (second_level_domain = , team_id = , path
 interface Case {
   /** The parameters, as SQL. */
   readonly values: readonly string[]
-  /** The indexes that it reads, with their conditions. Nothing else is read from the tables. */
+  /** The indexes that the statement reads, with their conditions. It must read nothing else from the tables. */
   readonly reads: readonly string[]
 }
 
@@ -80,7 +80,10 @@ const cases: Readonly<Record<keyof Statements, Case>> = {
   listChanges: { values: [id, '1000'], reads: ['changes_pkey: (domain_id > )'] },
 }
 
-/** A parameter with values for 1,000 rows of the large tables, each in a different second-level domain. */
+/**
+ * An array parameter with a value for each of 1,000 rows in the large tables. Each row is in a different second-level
+ * domain.
+ */
 const thousand = (toValue: (row: number) => string) =>
   `'{${Array.from({ length: 1000 }, (_, index) => toValue(index + 1))}}'`
 const domainOfRow = thousand(row => `n${row}.com`)
@@ -88,7 +91,7 @@ const idOfRow = thousand(row => `0fffffff-0000-7000-8000-${row.toString(16).padS
 const kindOfRow = thousand(() => 'registered')
 const zeros = thousand(() => '0')
 
-/** The statements on rows that are listed one by one. */
+/** The parameters of the statements that read or write a list of rows. */
 const ofThousand: Partial<Record<keyof Statements, readonly string[]>> = {
   findNames: [domainOfRow],
   findIds: [idOfRow],
@@ -101,7 +104,7 @@ const ofThousand: Partial<Record<keyof Statements, readonly string[]>> = {
   hastenReleases: [idOfRow],
   postpone: [idOfRow, kindOfRow, zeros, zeros, zeros],
 }
-/** For each index, a row reads and writes one path from the root. */
+/** Reading or writing one row takes one path from the root in each index. */
 const MOST_PAGES = 40
 
 const statements = createStatements(toTables({}), 'PostgreSQL')
@@ -148,8 +151,8 @@ async function explain(
 const scansOf = (plan: Plan) => flatten(plan).filter(each => /Scan/.test(each['Node Type']))
 
 /**
- * Whether an index is scanned once for each pair of two arrays, or of a row and an array, as PostgreSQL does before
- * version 17: a condition on it has two `= ANY`, or one beside an equality of its column.
+ * Whether a scan looks up each pair of two arrays, or of a row and an array, as PostgreSQL does before version 17. The
+ * condition of such a scan has two `= ANY`, or an `= ANY` and another equality of the same column.
  */
 function probesPairs({ 'Index Cond': condition = '' }: Plan): boolean {
   const columns = [...condition.matchAll(/\((?:\w+\.)?(\w+) = (ANY)?/g)]
@@ -157,7 +160,7 @@ function probesPairs({ 'Index Cond': condition = '' }: Plan): boolean {
   return arrays.length > 1 || arrays.some(([, name]) => columns.filter(([, other]) => other === name).length > 1)
 }
 
-/** Describes what a scan reads, as in {@link Case.reads}; empty for tables that are not ours. */
+/** Describes what a scan reads, in the form of {@link Case.reads}. Empty for tables of other programs. */
 function tellRead(plan: Plan): string[] {
   const { 'Index Name': index, 'Relation Name': table, 'Node Type': type, 'Index Cond': condition = '' } = plan
   if (index === undefined) return table === undefined ? [] : [`all of ${table}, by ${type}`]
@@ -169,7 +172,7 @@ function tellRead(plan: Plan): string[] {
   return [`${index}: (${columns.join(', ')})`]
 }
 
-/** The order matters: a connection keeps the plan that it made when a table was small. */
+/** The tables are tested in this order: a connection keeps the plan that it made while a table was small. */
 const tables: readonly (readonly [what: string, sql: string])[] = [
   ['tables that were never analysed', 'SELECT'],
   ['tables that were analysed while they were empty', 'VACUUM ANALYZE'],
@@ -226,7 +229,7 @@ describe.each(servers)('in %s,', (_where, open) => {
       for (const statement of sql.split(';')) await client.query(statement)
     })
 
-    // The other statements are planned each time; for an empty table, any plan is fine.
+    // The other statements are planned anew each time, so for an empty table, any plan is fine.
     const isPlanned = ([name]: readonly [string, Case]) => !isEmpty || statementOf(name as keyof Statements).name !== ''
     const planned = (Object.entries(cases) as [keyof Statements, Case][]).filter(isPlanned)
     test.each(planned)('the statement "%s" uses the expected indexes', async (name, expected) => {
@@ -249,7 +252,7 @@ describe.each(servers)('in %s,', (_where, open) => {
       const { rows } = await client.query(`EXPLAIN (FORMAT JSON) ${text}`)
       const plans = flatten(rows[0]['QUERY PLAN'][0].Plan)
       const { rows: counted } = await client.query('SELECT count(*)::integer AS count FROM domain_registration.names')
-      // A table of at most one page is read as a whole.
+      // PostgreSQL reads a table of at most one page as a whole.
       if (counted[0].count > 0)
         expect(plans.map(plan => plan['Index Name'])).toContainEqual(expect.stringMatching(`^${index}$`))
     })

@@ -2,7 +2,9 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
-/** Milliseconds between two checks for remaining processes, and until they count as stuck. */
+/**
+ * Milliseconds between two checks for remaining processes, and the time after which remaining processes count as stuck.
+ */
 const PAUSE = 20
 const STUCK = 30_000
 

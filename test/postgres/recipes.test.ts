@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-/** The SQL blocks of a page. */
+/** The code blocks of a page that contain SQL. */
 function readSql(page: string): string[] {
   const text = readFileSync(new URL(`../../docs/recipes/${page}.md`, import.meta.url), 'utf8')
   return [...text.matchAll(/```sql\n(.*?)```/gs)].map(([, sql]) => sql as string)

@@ -52,12 +52,12 @@ async function tripsOf(domains: readonly string[], through = store): Promise<str
   return trips
 }
 
-/** The statements that are sent first, together. */
+/** The statements of the first round trip. */
 const first = ['BEGIN;', 'claim', 'find_names']
 const second = ['insert_names', 'COMMIT']
 
 test('a call needs two round trips to the database, even if it finds registrations', async () => {
-  // The first call of a store also queries the engine's version.
+  // The first call of a store also queries the version of the engine.
   await tripsOf(['warm-up.com'])
   expect(await tripsOf(['a.com', 'www.a.com'])).toEqual([first, second])
   expect(await tripsOf(['b.a.com'])).toEqual([first, second])

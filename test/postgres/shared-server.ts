@@ -3,19 +3,23 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type RunningServer, startPostgres } from './server.ts'
 
-/** The environment variable with the address at which test files request the server. */
+/** The environment variable that contains the address at which test files request the server. */
 const ADDRESS = 'SHARED_POSTGRES'
 
-/** No `fsync`, because no test kills the server, and enough connections for all files that run at once. */
+/**
+ * The settings of the server: no `fsync`, because no test kills it, and enough connections for all files that run at
+ * once.
+ */
 const FLAGS = ['fsync=off', 'max_connections=300'].flatMap(setting => ['-c', setting])
 
 /**
- * Vitest's global setup: one PostgreSQL for all files of a run, started when the first file requests it.
+ * The global setup of Vitest: all test files of a run share one PostgreSQL, which is started when the first file
+ * requests it.
  *
- * @returns A function that stops it.
+ * @returns A function that stops the server.
  */
 export async function setup(): Promise<(() => Promise<void>) | undefined> {
-  // The projects share one server too.
+  // The projects of Vitest share one server too.
   if (process.env[ADDRESS]) return
   let server: ReturnType<typeof startPostgres> | undefined
   const door = createServer(async (_, response) => {

@@ -19,9 +19,9 @@ type OpenPool = () => PostgresDriver
 type StoreOptions = PostgresSchemaOptions & Pick<DriverOptions, 'preparedStatements'>
 
 /**
- * Runs the cases one after another, in a schema whose name must be quoted.
+ * Runs the cases one after another. The name of the schema must be quoted in SQL.
  *
- * @param most The number of cases to run, spread over all.
+ * @param most How many cases to run, spread evenly over all of them.
  */
 export function describeStore(name: string, open: OpenPool, options: StoreOptions = {}, most = Infinity): void {
   describe(`the store on ${name}`, () => {

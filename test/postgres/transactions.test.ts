@@ -28,7 +28,7 @@ interface Pools {
   readonly kysely: Kysely<unknown>
 }
 
-/** Passes to `use` a transaction of the driver in its valid form and in invalid ones. */
+/** Calls `use` with a transaction of the driver, first in its valid form and then in invalid ones. */
 interface Driver {
   overPool(pools: Pools): PostgresDriver
   begin(pools: Pools, use: (right: PostgresDriver, wrong: readonly unknown[]) => Promise<void>): Promise<unknown>

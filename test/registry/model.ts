@@ -42,13 +42,14 @@ type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 export interface Modelled {
   /** Creates an empty store. */
   create(options: Required<Pick<ManagedStoreOptions, 'findTeam' | 'synchronize' | 'onError'>>): Promise<ManagedStore>
-  /** Makes all pending changes due this many milliseconds earlier. */
+  /** Makes all pending changes due earlier, by this many milliseconds. */
   hasten(milliseconds: number): Promise<unknown>
 }
 
 /**
- * Compares a store with the memory store, over random sequences of calls on so few names that they often overlap. Some
- * of the names were registered under a suffix list in which `a.example.com` is a public suffix.
+ * Makes random sequences of calls on a store and on the memory store, and compares the results. The names are so few
+ * that they often overlap. Some of them were registered under a suffix list in which `a.example.com` is a public
+ * suffix.
  */
 export function testAgainstMemory(open: () => Modelled): void {
   test(`behaves like the memory store in random calls (seed ${seed})`, { timeout: 600_000 }, async () => {
@@ -71,7 +72,7 @@ export function testAgainstMemory(open: () => Modelled): void {
   })
 }
 
-/** A store with its pushed changes, and its own IDs by domain: each store generates different ones. */
+/** A store, its pushed changes, and the ID of each name in it: each store generates different IDs. */
 interface Side {
   readonly store: ManagedStore
   readonly pushed: string[]
@@ -83,7 +84,7 @@ async function start({ create, hasten }: Modelled, seen: { pushed: number; refus
   let clock = 0
   vi.spyOn(performance, 'now').mockImplementation(() => now() + clock)
 
-  /** Some of the due changes may be refused while the rest succeeds. */
+  /** The push refuses some of the due changes, and the rest succeeds. */
   const pushTo = (pushed: string[]) => {
     const push = (changes: readonly Change[]) => {
       const isRefused = ({ domain, kind }: Change) => domain.startsWith('b.example.') && kind === 'registered'
@@ -168,7 +169,8 @@ async function start({ create, hasten }: Modelled, seen: { pushed: number; refus
       })
     } else {
       refuses = taken.refuses
-      // This sets the clock of one store forward, and moves the pending changes of the other back.
+      // To let time pass, one store gets a clock that runs ahead, and the pending changes of the other one become due
+      // earlier.
       clock += taken.clock
       await hasten(taken.clock)
       seen.pushed += await both(({ store }) => sweepAll(store, taken.limit))
@@ -186,7 +188,7 @@ const lists: readonly ListOptions[] = [
   { below: 'a.example.com' },
 ]
 
-/** Sweeps until nothing is due, because the order of changes that are due at the same time is not defined. */
+/** Repeats sweeps until nothing is due, because changes that are due at the same time may be pushed in any order. */
 async function sweepAll(store: ManagedStore, limit: number): Promise<number> {
   for (let pushed = 0; ; ) {
     const { synchronized, failed } = await store.synchronizePending({ limit })
@@ -211,7 +213,10 @@ const withoutIds = <Item extends { readonly domain: string }>(registrations: rea
     .map(registration => ({ ...registration, domainId: '', createdAt: '' }))
     .sort((one, other) => (one.domain < other.domain ? -1 : 1))
 
-/** A store may skip names of other teams if it found the team's own, and names behind suffixes if it found others'. */
+/**
+ * Removes findings that a store may leave out: names of other teams if it found the team's own, and `behindSuffixes` if
+ * it found names of any team.
+ */
 function toComparable({ ownDomains, ownCount, heldByOthers, behindSuffixes }: LookUpResult['below'][number]) {
   const isHeld = ownCount > 0 || heldByOthers
   return {

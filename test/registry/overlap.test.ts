@@ -7,7 +7,7 @@ import { type LookUpResult, NOTHING_BELOW } from '../../src/registry/store.ts'
 const toName = (domain: string): Name => ({ domain, registrableDomain: domain.split('.').slice(-2).join('.') })
 
 /**
- * Judges one name against the registrations of two teams. What the store would find is computed here by brute force,
+ * Judges one name against the registrations of two teams. The findings of the store are computed here by brute force,
  * directly from the rule.
  */
 function verdictOf(submitted: string, own: readonly string[], others: readonly string[] = []) {
@@ -40,7 +40,7 @@ const outcomes = [
   ['existing', '*.example.com', ['*.example.com'], []],
   ['existing', '8.8.8.8', ['8.8.8.8'], []],
 
-  // A wildcard covers what is below its base, at any depth, and narrower wildcards.
+  // A wildcard covers all names below its base, at any depth, and narrower wildcards.
   ['wildcard_conflict', 'a.example.com', ['*.example.com'], []],
   ['wildcard_conflict', 'a.b.c.example.com', ['*.example.com'], []],
   ['wildcard_conflict', 'a.b.c.example.com', ['*.c.example.com'], []],
@@ -73,7 +73,7 @@ const outcomes = [
   ['created', 'example.com', [], ['*.example.com']],
   ['created', '*.example.com', [], ['example.com']],
 
-  // The same team's registrations come before other teams'.
+  // If a name conflicts with names of both teams, the result is the conflict within its own team.
   ['existing', '*.example.com', ['*.example.com'], ['a.example.com']],
   ['wildcard_conflict', 'a.b.example.com', ['*.example.com'], ['*.b.example.com']],
   ['wildcard_conflict', 'a.b.example.com', ['*.b.example.com'], ['a.b.example.com']],

@@ -8,9 +8,9 @@ import { save } from '../../src/testing/calls.ts'
 type Open = (options?: Pick<ManagedStoreOptions, 'synchronize'>) => ManagedStore
 
 /**
- * Tests what a store without `synchronize` records on the tables of a store that has it.
+ * Tests the records of a store without `synchronize` on the tables of a store that has it.
  *
- * @param prepare Makes empty tables, and returns a function that opens stores on them. Called for each test.
+ * @param prepare Creates empty tables, and returns a function that opens stores on them. Called for each test.
  */
 export function describeSharedTables(prepare: () => Promise<Open>): void {
   const listKinds = async (store: ManagedStore) =>

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { createMemoryStore } from '../../src/memory/memory-store.ts'
 import { save, toDomains } from '../../src/testing/calls.ts'
 
-// The arguments of all bundled stores are checked in the same place.
+// All bundled stores check their arguments with the same code.
 const store = createMemoryStore({ synchronize() {} })
 beforeAll(async () => {
   await save(store, '1', ['one.com'])

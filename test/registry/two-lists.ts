@@ -32,9 +32,9 @@ export async function buildOlderLibrary(): Promise<Library> {
 export const findTeam = (id: string) => ({ id, organizationId: '1', state: 'active' as const })
 
 /**
- * Tests that a change of the suffix list does not affect existing registrations.
+ * Tests that existing registrations are unaffected by a change of the suffix list.
  *
- * @param prepare Makes an empty database, and returns a function that opens stores on it, with any teams. Called for
+ * @param prepare Creates an empty database, and returns a function that opens stores on it, with any teams. Called for
  *   each test.
  */
 export function describeTwoLists(prepare: () => Promise<(library: Library) => core.ManagedStore>): void {

@@ -17,7 +17,7 @@ afterEach(() => {
   for (const stop of stops.splice(0)) stop()
 })
 
-/** Collects the contexts of all steps, as they are at their end. */
+/** Collects the context of each step at its end. */
 function listen(): Told[] {
   const told: Told[] = []
   for (const step of steps) {
@@ -209,7 +209,7 @@ describe('the recipes for tracing and metrics', () => {
   })
 })
 
-/** The parts of an expression, according to Prometheus' own grammar. */
+/** The parts of an expression, parsed with the grammar of Prometheus. */
 function readPromql(expression: string) {
   const found: { node: string; text: string; isError: boolean }[] = []
   promql.parse(expression).iterate({

@@ -5,7 +5,7 @@ import { listen } from '../listen.ts'
 
 type Answers = Record<string, unknown>
 
-/** Thrown by a function that cannot continue without an answer from its caller in the other process. */
+/** Thrown by a function that needs an answer from its caller, which is in the other process, before it can continue. */
 class Question {
   readonly content: unknown
   constructor(content: unknown) {
@@ -14,10 +14,11 @@ class Question {
 }
 
 /**
- * Lets a server in another process call the functions of these options over HTTP. If a function needs a result from the
- * server's side, as a store needs that of `decide`, it throws a {@link Question}, and is called again with the answer.
+ * Lets a server in another process call the functions of these options over HTTP. Some functions need a result from the
+ * server's process, as a store needs the result of `decide`. Such a function throws a {@link Question}, and is called
+ * again with the answer.
  *
- * @returns The settings from which the server creates its options, in one line.
+ * @returns The settings from which the server creates its options, as text in one line.
  */
 export async function askHere(options: HandlerOptions & { path?: string }) {
   const { store, keys, rateLimiter, onError } = options

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'tsup'
 import { workerd } from './runtimes.ts'
 
-/** The variables of the environment become bindings of the same names. */
+/** Each variable of the environment becomes a binding of the same name. */
 const toConfig = (environment: readonly string[]) => `
 using Workerd = import "/workerd/workerd.capnp";
 
@@ -35,7 +35,7 @@ const worker :Workerd.Worker = (
 );
 `
 
-/** Starts a Worker with the Durable Object `Registry` in workerd. Its database is deleted when it stops. */
+/** Starts a Worker with the Durable Object `Registry` in workerd. When it stops, its database is deleted. */
 export async function startDurableObject(script: string, environment: Readonly<Record<string, string>> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'durable-object-'))
   await build({

@@ -7,9 +7,7 @@ const here = fileURLToPath(new URL('.', import.meta.url))
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const installed = `${here}node_modules/domain-registration`
 
-/**
- * Installs the packed package where the servers find it, and bundles it into the Worker, which has no modules of Node.
- */
+/** Installs the packed package where the servers find it. Bundles it into the Worker, which has no modules of Node. */
 export async function setup(): Promise<void> {
   rmSync(installed, { recursive: true, force: true })
   mkdirSync(installed, { recursive: true })

@@ -13,7 +13,7 @@ import { bun, deno, nodes, type Runtime, why, workerd } from './runtimes.ts'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 
-/** Each server with its file in `servers/`. */
+/** Each server, and its file in `servers/`. */
 const servers = [
   ['Express', 'express.js', nodes, {}],
   ['Fastify', 'fastify.js', nodes, {}],
@@ -49,7 +49,7 @@ function spawnRuntime({ program, run }: Runtime, parameters: readonly string[], 
   return spawned
 }
 
-/** Resolves to the next line, and rejects if the process exits first. */
+/** Resolves to the next line of output, and rejects if the process exits first. */
 async function readLine(lines: Interface, from: ChildProcess): Promise<string> {
   const abort = new AbortController()
   const [line] = await Promise.race([
@@ -81,7 +81,7 @@ function startIn(runtime: Runtime, file: string): StartServer {
   }
 }
 
-/** A Worker gets its settings when it starts, so each has its own process. */
+/** A Worker gets its settings when it starts, so each server is a separate process. */
 async function startWorker(options: Parameters<StartServer>[0]): Promise<RunningServer> {
   const { settings, close } = await askHere(options)
   const spawned = spawnRuntime(workerd, ['servers/worker.capnp'], { SETTINGS: settings })

@@ -62,7 +62,7 @@ async function killCallers(runtime: Runtime, kills: number): Promise<void> {
       tellAnswer = resolve
     })
     lines.on('line', line => {
-      // The last line may be cut off.
+      // The last line of output may be incomplete.
       if (!line.endsWith('}')) return
       const { call = '', domains, ids, error }: Message = JSON.parse(line)
       if (domains) begun.set(call, domains)

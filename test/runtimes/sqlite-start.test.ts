@@ -66,7 +66,7 @@ describe('npm start keeps registrations and keys when it is killed and started a
       expect((await second.register(first.key)).data.results).toEqual(
         results.map(result => ({ ...result, status: 'existing' })),
       )
-      // Keys are created and printed only at the first start.
+      // The program creates and prints keys only at its first start.
       expect(first.printed).toContain('svc_team_3_')
       expect(second.printed).not.toContain('svc_')
       await second.kill()

@@ -33,7 +33,7 @@ describe('the option "database" accepts the types of each runtime’s SQLite:', 
 })
 
 describe('every case of the suite passes with the SQLite of', () => {
-  // In Node, test/sqlite runs the suite; see below.
+  // In Node, the tests in test/sqlite run the suite; see below.
   for (const { name, program, run } of [bun, deno]) {
     test.skipIf(!program)(name + (program ? '' : why), async () => {
       const { stdout } = await promisify(execFile)(program as string, [...run, 'sqlite/run-suite.js'], { cwd: here })
@@ -43,7 +43,7 @@ describe('every case of the suite passes with the SQLite of', () => {
 })
 
 describe('all tests in test/sqlite pass with the SQLite of', () => {
-  // Node 20, which runs the tests, has no SQLite.
+  // Node 20 has no SQLite, so it is left out.
   for (const { name, program } of nodes.slice(1)) {
     test.skipIf(!program)(name + (program ? '' : why), { timeout: 120_000 }, async () => {
       const parameters = [vitest, 'run', '--reporter=json', 'test/sqlite']

@@ -1,9 +1,9 @@
 /**
- * A second statement of the overlap rules, by brute force over all registrations and without code from `src`, and an
- * alphabet of hostnames small enough that callers often want the same ones.
+ * The overlap rules stated a second time: by brute force over all registrations, without code from `src`. Also a set of
+ * hostnames, so small that callers often submit the same ones.
  */
 
-/** A hostname of the alphabet, with parts that are stated, not computed. */
+/** A hostname with its parts, which are written out here and not computed. */
 export interface Known {
   readonly domain: string
   readonly registrableDomain: string
@@ -21,7 +21,8 @@ const below = (registrableDomain: string): Known[] =>
 const address = (domain: string): Known => ({ domain, registrableDomain: domain })
 
 /**
- * Names that can only overlap within their family. The last two share `amazonaws.com` but differ in public suffix.
+ * Groups of names. Names overlap only within their group. The last two groups share `amazonaws.com`, but have different
+ * public suffixes.
  */
 export const families: readonly (readonly Known[])[] = [
   below('a.com'),
@@ -61,7 +62,7 @@ export const covers = (wide: Known, narrow: Known) =>
 export const overlap = (one: Known, other: Known) =>
   one.domain === other.domain || covers(one, other) || covers(other, one)
 
-/** Whether existing registrations give a team's name an invalid result with this code. */
+/** Whether the registration `held` is a reason to reject the team's `name` with this code. */
 export function isInTheWay(code: string, name: Known, teamId: string, held: HeldName): boolean {
   const isOwn = held.teamId === teamId
   if (code === 'wildcard_conflict') return isOwn && covers(held, name)
@@ -69,7 +70,7 @@ export function isInTheWay(code: string, name: Known, teamId: string, held: Held
   return code === 'domain_already_licensed' && !isOwn && overlap(held, name)
 }
 
-/** The verdict on a team's name given the existing registrations. The first rule that applies decides. */
+/** The status or code of a team's name, given the existing registrations. The first rule that applies decides. */
 export function verdictOf(name: Known, teamId: string, held: readonly HeldName[]): string {
   if (held.some(other => other.teamId === teamId && other.domain === name.domain)) return 'existing'
   const codes = ['wildcard_conflict', 'subdomain_conflict', 'domain_already_licensed']

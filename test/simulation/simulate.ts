@@ -26,25 +26,30 @@ export interface Simulation {
   readonly createBackend?: () => StoreBackend
   /** Counts each kind of event, to check that all of them happen. */
   readonly count?: (event: string) => void
-  /** Called with each event, for a readable trace. */
+  /** Called with each event, to write a readable trace. */
   readonly trace?: (line: string) => void
 }
 
 /** A current or former registration. */
 interface Held extends HeldName {
   readonly domainId: string
-  /** Milliseconds; infinite while it is registered. */
+  /** The end of the registration, in milliseconds. Infinite while it is registered. */
   to: number
 }
 
-/** A process of the application: its timers end with it, but not the statements that it has sent to the database. */
+/**
+ * A process of the application. When it dies, its timers end, but the statements that it has sent to the database still
+ * run.
+ */
 interface Process {
   readonly worker: object
   readonly store: ManagedStore
   loop?: { stop(): Promise<void> }
 }
 
-/** A hostname as a caller writes it, with its stated parts, or a code if it can never be registered. */
+/**
+ * A hostname as a caller writes it, and its parts, or `null` and the code of its result if it can never be registered.
+ */
 interface Entry {
   readonly input: string
   readonly name: Known | null
@@ -57,7 +62,7 @@ interface Call {
   readonly beganInStorm: boolean
 }
 
-/** A push that is under way. */
+/** A push that has started. */
 interface Flight {
   readonly keys: ReadonlySet<string>
   readonly givenUpAt: number
@@ -72,14 +77,15 @@ const LEASE = leaseFor(PUSH_TIME_LIMIT)
 const LONGEST_WAIT = 3_600_000
 /** After this many pushes without success, a monitor counts as unavailable. */
 const MOST_FAILURES = 7
-/** This many refused changes cannot delay others. */
+/** Up to this many refused changes must not delay others. */
 const FEW = 3
 const keyOf = ({ kind, domainId }: Change) => `${kind} ${domainId}`
 
 /**
- * Runs one schedule: callers of several teams register overlapping names and release them, through processes that share
- * a database and a monitor. Statements and pushes fail, hang or lose their responses, processes die, and the database's
- * clock jumps. Then only refusals remain, and all other changes must succeed; at last nothing fails.
+ * Runs one schedule. Callers of several teams register overlapping names and release them, through processes that share
+ * a database and a monitor. At first, statements and pushes fail, hang or lose their responses, processes die, and the
+ * database's clock jumps. After that, the monitor only refuses some names, and all other changes must succeed. At last,
+ * nothing fails.
  *
  * @returns The first violated invariant, if any.
  */
@@ -114,9 +120,9 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
   const stormEnds = random.pick([4_000, 15_000, 40_000])
   const backend = createBackend()
   const history: Held[] = []
-  /** The new ID of each transferred registration, by its former ID. */
+  /** The new ID of each transferred registration, keyed by its former ID. */
   const successors = new Map<string, string>()
-  /** The last state that the monitor received for each ID; "released" is final. */
+  /** The last state that the monitor received for each ID. "released" is final. */
   const monitor = new Map<string, Change>()
   const flights: Flight[] = []
   let processes: Process[] = []
@@ -141,7 +147,9 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
   }
   const isHeldNow = ({ to }: Held) => to === Number.POSITIVE_INFINITY
 
-  /** Runs one step in the database after a delay, by the database's clock; the response arrives later still. */
+  /**
+   * Runs one step in the database after a delay, at the time of the database's clock. The response arrives later still.
+   */
   function ask<T>(worker: object, step: () => Awaitable<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const answer = (settle: () => void) => clock.plan(random.integer(0, 8), worker, settle)
@@ -206,7 +214,8 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
         }),
       import: request =>
         ask(worker, () => {
-          // A move imports before anyone releases: a change of a restored registration is not pushed again.
+          // Rejects an ID that was released in the meantime: the monitor ignores later changes of a released ID. An
+          // application that moves to another store imports before anyone can release.
           if (request.domainIds.some(id => history.some(held => held.domainId === id && !isHeldNow(held))))
             throw new Error('released meanwhile')
           let imported: readonly ListedRegistration[] = []
@@ -217,7 +226,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
           const findings = backend.import?.({ ...request, decide }) as ImportFindings
           for (const { synchronized, ...name } of imported) {
             checkSaved(name)
-            // A move imports registrations as synchronized.
+            // The monitor already watches a registration that is imported as synchronized.
             if (synchronized) monitor.set(name.domainId, { ...name, kind: 'registered', at: name.createdAt })
           }
           return findings
@@ -232,7 +241,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
     history.push({ ...saved, to: Number.POSITIVE_INFINITY })
   }
 
-  /** An import may exceed the limit of a team; nothing else is added then. */
+  /** An import may exceed the limit of a team. After that, other calls must not add names for the team. */
   function checkLimit(teamId: string, saved: readonly unknown[]): void {
     const count = history.filter(held => isHeldNow(held) && held.teamId === teamId).length
     if (saved.length > 0 && count > (limits.get(teamId) ?? count)) violate('no limit is passed', `${count} names`)
@@ -265,7 +274,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
     clock.plan(random.integer(0, 2_000), null, startProcess)
   }
 
-  /** How the monitor handles a push. */
+  /** What the monitor does with a push. */
   function send(worker: object, changes: readonly Change[]): Promise<void> {
     checkPush(changes)
     const flight: Flight = {
@@ -310,13 +319,13 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
       checkWatched(domainId, domain)
       const before = flights.filter(({ keys }) => keys.has(`registered ${domainId}`))
       const isUnderWay = ({ isAnswered, givenUpAt }: Flight) => !isAnswered && clock.now() < givenUpAt
-      // Once one push has succeeded, the monitor knows the change, and another push changes nothing.
+      // Once a push has succeeded, the monitor knows the change, and a repeated push changes nothing.
       if (jumped > 0 || before.some(({ hasGoneThrough }) => hasGoneThrough) || !before.some(isUnderWay)) continue
       violate('no release overtakes its registration', domain)
     }
   }
 
-  /** A transferred name is watched under its new ID before the monitor forgets the former one. */
+  /** Before the monitor forgets the former ID of a transferred name, it must watch the name under the new ID. */
   function checkWatched(former: string, domain: string): void {
     const later = [...chainFrom(former)]
     const held = history.find(({ domainId }) => domainId === later.at(-1))
@@ -324,12 +333,12 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
     if (held && isHeldNow(held) && !isKnown) violate('what is transferred stays watched', domain)
   }
 
-  /** The IDs that a registration got by successive transfers. */
+  /** The current ID of a registration, after all its transfers. */
   function* chainFrom(former: string): Generator<string, void> {
     for (let next = successors.get(former); next !== undefined; next = successors.get(next)) yield next
   }
 
-  /** A caller that retries until every name has its result, or stops trying. */
+  /** A caller that repeats its call until every name has a result, or stops trying. */
   function call(teamId: string, entries: readonly Entry[], patience: number): void {
     const process = processes.length === 0 ? null : random.pick(processes)
     if (!process) return
@@ -391,11 +400,11 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
 
   type Invalid = Extract<DomainResult, { status: 'invalid' }>
   function isJustified({ teamId, begun, beganInStorm }: Call, name: Known | null, meant = '', { code }: Invalid) {
-    // A name that today's suffix list does not allow may have been registered under an older one, so it is looked up.
+    // Today's suffix list does not allow the name, but an older list may have allowed it, so the name is looked up.
     const isAsked = name !== null || meant === 'public_suffix_domain' || meant === 'internal_domain'
     if (code === 'internal_error') return isAsked && beganInStorm
     if (!name) return code === meant
-    // Names of the same call count too: the history already contains them.
+    // Conflicts with names of the same call count too: the history already contains these names.
     return history.some(other => other.to >= begun && isInTheWay(code, name, teamId, other))
   }
 
@@ -438,7 +447,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
     })
   }
 
-  /** Registrations arrive from another store with their IDs. The move is retried until all are imported. */
+  /** Imports registrations of another store, with their IDs. The import is repeated until it succeeds. */
   function importSome(): void {
     const createId = createUuidGenerator()
     const rows = Array.from({ length: random.integer(1, 3) }, (): RegistrationToImport => {
@@ -495,7 +504,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
     return flights.length - before
   }
 
-  /** A name that the monitor does not refuse and has not caught up with. */
+  /** A name whose state at the monitor is not up to date, although the monitor does not refuse it. */
   function findBehind(): string | undefined {
     type Names = readonly { readonly domainId: string; readonly domain: string }[]
     const without = (names: Names, others: Names) =>
@@ -506,14 +515,17 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
   }
   const listWaiting = async () => await backend.outbox.list(undefined, 10_000)
 
-  /** Only some names are refused: all others succeed, and refused changes are pushed less and less often. */
+  /**
+   * Only some names are refused. All other changes must succeed, and refused changes must be pushed less and less
+   * often.
+   */
   async function bearRefusals(): Promise<void> {
     for (const { loop } of processes) loop?.stop()
     await passTime(LEASE)
     const waiting = await listWaiting()
     const bad = waiting.filter(({ domain }) => refused.has(domain)).length
     const pushes = await sweepAll()
-    // Releases that wait for a registration.
+    // The second sweep pushes releases that had to wait for a registration.
     await sweepAll()
     const behind = findBehind()
     if (behind && bad <= FEW) violate('nothing waits behind what is refused', behind)
@@ -529,7 +541,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
   await passTime(60_000)
   await bearRefusals()
   refused.clear()
-  // The releases of transferred names come after their new registrations.
+  // The second sweep pushes releases of transferred names, which wait for the new registrations.
   await sweepAll()
   await sweepAll()
   const behind = findBehind() ?? (await listWaiting())[0]?.domain

@@ -6,7 +6,7 @@ import { families, rejected, spellings } from './rules.ts'
 import { simulate } from './simulate.ts'
 import { installVirtualTime } from './virtual-clock.ts'
 
-/** One seed to replay, with a trace; all seeds if it is not set. */
+/** A single seed to repeat, with a trace. If it is not set, all seeds are run. */
 const { SEED } = process.env
 
 /** As many schedules as `npm test` runs. */
@@ -18,7 +18,7 @@ beforeAll(() => {
 })
 afterAll(() => restoreTime())
 
-/** Every event that must happen at least once; otherwise the simulation would prove nothing. */
+/** The events that must all happen at least once; otherwise the simulation would prove nothing. */
 const happenings = [
   ...['a slow statement', 'a statement fails', 'a statement without an answer', 'an answer is lost'],
   ...['a slow push', 'a failed push', 'half a push', 'a push without an answer', 'a refusal'],

@@ -1,29 +1,29 @@
-/** The owner of timers: when its process ends, they are dropped. */
+/** Owns timers. When the process that it stands for ends, they are dropped. */
 export type Owner = object
 
 interface Event {
   readonly time: number
   readonly owner: Owner | null
   readonly action: () => void
-  /** Like the method of a timer in Node. */
+  /** Timers in Node have this method. Here it does nothing. */
   unref(): void
 }
 
-/** Virtual time that jumps from one planned event to the next, so a schedule of minutes takes a millisecond. */
+/** Virtual time. It jumps from one planned event to the next, so a schedule of minutes takes a millisecond. */
 export interface VirtualClock {
   /** Milliseconds since the start. */
   now(): number
-  /** Runs a function by a clock that is ahead or behind by some milliseconds. */
+  /** Runs a function with a clock that is ahead or behind by some milliseconds. */
   skew<T>(milliseconds: number, work: () => T): T
   plan(delay: number, owner: Owner | null, action: () => void): Event
-  /** Drops the events of an owner, and all that it plans later. */
+  /** Drops the events of an owner, and all events that the owner plans later. */
   end(owner: Owner): void
   /**
-   * Runs event after event for some milliseconds, or until `isOver`. After an owner's event, its promises settle before
-   * the next event; events without an owner settle no promises.
+   * Runs events in order, for some milliseconds or until `isOver` returns true. After the event of an owner, all
+   * promises settle before the next event. After an event without an owner, it does not wait for promises.
    */
   pass(milliseconds: number, isOver: () => boolean): Promise<void>
-  /** A timer belongs to the process that is running. */
+  /** A timer belongs to the owner of the event that is running. */
   setTimeout(action: () => void, delay?: number): Event
   clearTimeout(timer: Event): void
 }
@@ -94,8 +94,8 @@ export function follow(clock: VirtualClock | null): void {
 const START = Date.UTC(2026, 0)
 
 /**
- * Replaces the global timers, `performance.now`, which the core uses, and `Date`, which databases use. It does so once
- * for many schedules, because the engine discards compiled code at each replacement.
+ * Replaces the global timers, `performance.now`, which the core uses, and `Date`, which databases use. They are
+ * replaced once for many schedules, because the engine discards compiled code at each replacement.
  *
  * @returns A function that restores the real ones.
  */
@@ -116,7 +116,7 @@ export function installVirtualTime(): () => void {
   return () => {
     Object.assign(globalThis, { setTimeout, clearTimeout, Date: RealDate })
     Date.now = today
-    // The real one is on the prototype.
+    // The real function is on the prototype.
     Reflect.deleteProperty(performance, 'now')
   }
 }

@@ -4,7 +4,10 @@ import { join } from 'node:path'
 import { afterAll, afterEach } from 'vitest'
 import { openDatabase, type TestDatabase } from './open-database.ts'
 
-/** Creates a folder for a test file. Its databases are closed after each test; the folder is removed after the last. */
+/**
+ * Creates a folder for a test file. Databases in it are closed after each test, and the folder is removed after the
+ * last test.
+ */
 export function createFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'sqlite-'))
   const opened: TestDatabase[] = []

@@ -120,7 +120,7 @@ describe('a call fails as a whole, with the reason,', () => {
     const domains = Array.from({ length: 900 }, (_, index) => `www.n${index}.com`)
     await save(store, '1', domains)
     const kinds = async () => new Set((await store.listPending()).map(({ kind }) => kind))
-    // Each change takes more space than deleting its registration frees.
+    // The change of each release takes more space than deleting the registration frees.
     database.exec(`CREATE TABLE ballast (x); CREATE TRIGGER fill AFTER INSERT ON domain_registration_changes
       BEGIN INSERT INTO ballast VALUES (zeroblob(8000)); END`)
     const [size] = database.prepare('PRAGMA page_count').all() as { page_count: number }[]

@@ -8,7 +8,7 @@ export interface TestDatabase extends SqliteHandle {
 
 type Open = (file: string, readOnly: boolean) => TestDatabase
 
-/** The folder of a built `better-sqlite3`. If it is set, all tests run on that. */
+/** The folder of a built `better-sqlite3`. If it is set, all tests use that driver. */
 const { BETTER_SQLITE3 } = process.env
 
 const openers = {
@@ -25,7 +25,7 @@ const openers = {
   'node-sqlite3-wasm': openInWebAssembly,
 } satisfies Record<string, Open>
 
-/** Node 20 has no built-in SQLite, so the tests run on a build for WebAssembly. */
+/** Node 20 has no built-in SQLite, so there the tests use a build for WebAssembly. */
 export const engine: keyof typeof openers = BETTER_SQLITE3
   ? 'better-sqlite3'
   : process.getBuiltinModule('node:sqlite')

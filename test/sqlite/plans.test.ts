@@ -10,17 +10,17 @@ afterAll(() => void database.close())
 
 const byId = ['sqlite_autoindex_names_1 (domain_id=?)']
 const changeById = ['PRIMARY KEY (domain_id=?)']
-/** The plan of a lookup that tells whether a change is pending. */
+/** The plan of the lookup of whether a change is pending. */
 const isSynchronized = 'PRIMARY KEY (domain_id=?)'
 const below = 'second_level_domain=? AND path>? AND path<?'
 const belowOfTeam = 'second_level_domain=? AND team_id=? AND path>? AND path<?'
 const within = 'registrable_domain=? AND path>? AND path<?'
 const withinOfTeam = 'registrable_domain=? AND team_id=? AND path>? AND path<?'
-/** A base and its ancestors, which come from the parameter. */
+/** The scan of a base and its ancestors, which come from the parameter. */
 const bases = 'SCAN json_each VIRTUAL TABLE INDEX 1:'
 const keyByHash = ['sqlite_autoindex_keys_1 (hash=?)']
 
-/** The search plan of each statement: which columns are compared in which index. */
+/** The expected plan of each statement: which columns are compared in which index. */
 const plans: Readonly<Record<keyof typeof statements | keyof typeof keyStatements, readonly string[]>> = {
   findName: ['names_by_domain (domain=?)', isSynchronized],
   findId: [...byId, isSynchronized],

@@ -1,4 +1,4 @@
-/** A process that opens a store on each of the given files, run by `start.test.ts`. */
+/** A process that opens a store on each of the given files; `start.test.ts` runs it. */
 import { createSqliteStore } from '../../src/sqlite/index.ts'
 import { openDatabase } from './open-database.ts'
 

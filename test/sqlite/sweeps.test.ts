@@ -28,7 +28,7 @@ test('several processes that sweep the same file push each of 500 changes exactl
   sweepers = Array.from({ length: 4 }, () =>
     startProgram(new URL('sweeper.ts', import.meta.url), pathOf('registrations.db')),
   )
-  // All push simultaneously: none waits for changes that another process has leased.
+  // All processes push at the same time: none waits for changes that another process has leased.
   expect(await Promise.all(sweepers.map(each => each.receive()))).toEqual(sweepers.map(() => 'pushing'))
   const pushed = (await Promise.all(sweepers.map(each => each.ask('go on')))).flat()
   expect(pushed.toSorted()).toEqual(

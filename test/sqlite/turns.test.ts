@@ -25,7 +25,7 @@ function openCounted(file: string) {
   return { store, counted, polls: () => count }
 }
 
-/** Two stores on one handle, and another connection that holds the write lock. */
+/** Two stores on one handle, and a second connection that has the write lock. */
 function openHeld(file: string, ofSecond: { timeLimit?: number } = {}) {
   const opened = openCounted(file)
   const second = createSqliteStore({ database: opened.counted, findTeam, ...ofSecond })
@@ -57,7 +57,7 @@ describe('while another connection holds the write lock', () => {
       other.exec('COMMIT')
       const goneOn = turnOfEventLoop().then(() => order.push('other work'))
       await Promise.all([...calls, goneOn])
-      // In the order of the calls, with other work in between.
+      // The calls end in their order, and other work runs in between.
       expect(order.filter(each => each !== 'other work')).toEqual(manyDomains(100))
       expect(order.indexOf('other work')).toBeLessThan(99)
       expect((await store.list()).map(({ domain }) => domain)).toEqual(manyDomains(100))

@@ -12,13 +12,13 @@ interface Import {
   readonly typesOnly: boolean
 }
 
-/** Lists everything in the tree that breaks a rule. */
+/** Lists each place in the tree that breaks a rule. */
 export const findBreaches = (tree: Tree): string[] => [
   ...listImports(tree).flatMap(judgeImport),
   ...[...tree].flatMap(([path, text]) => findLongLines(path, text)),
 ]
 
-/** Lists permitted imports that nothing uses. */
+/** Lists permissions to import that no file uses. */
 export function findUnused(tree: Tree): string[] {
   const imports = listImports(tree)
   return Object.entries(packages).flatMap(([name, { by }]) =>
@@ -57,7 +57,7 @@ function judgeArrow(from: string, to: string): string[] {
   return lower < upper ? [] : [`upward: src/${from} imports src/${to}`]
 }
 
-/** The folder of a file, or the file itself if it is in none or has its own layer. */
+/** The folder of a file. The file itself if it is in no folder, or if it has its own layer. */
 const toRoom = (file: string) => (layers.flat().includes(file) ? file : (/^[^/]+\/?/.exec(file)?.[0] ?? ''))
 const findLayer = (file: string) => layers.findIndex(rooms => rooms.includes(toRoom(file)))
 

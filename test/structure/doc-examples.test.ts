@@ -13,12 +13,15 @@ const list = (folder: string, ending: string) =>
 const sources = list('src', '.ts')
 const guides = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...list('docs', '.md')]
 
-/** The text up to the next tag, or to the end of the doc comment. */
+/** The text of the example: up to the next tag, or to the end of the doc comment. */
 const inDocComment = /^ *\* @example(?: <caption>.*<\/caption>)?\n((?: *\*(?! @|\/).*\n)+)/dgm
-/** Snippets in TypeScript or JavaScript. `docs.test.ts` checks that snippets named after a program equal it. */
+/**
+ * Code blocks of a page in TypeScript or JavaScript. `docs.test.ts` compares the blocks that are named after a program
+ * with that program.
+ */
 const inGuide = /(?<!<!-- examples\/[\w.-]+ -->\n\n)^```[jt]s\n(.*?)^```$/dgms
 
-/** @returns Examples by file and line, each padded with empty lines so that its line numbers are those of its file. */
+/** @returns Each example, by its file and line. Empty lines in front give its lines the same numbers as in its file. */
 function findExamples(files: readonly string[], pattern: RegExp): Map<string, string> {
   const found = new Map<string, string>()
   for (const file of files) {
@@ -50,7 +53,7 @@ const compilerOptions: ts.CompilerOptions = {
 
 const parsed = new Map<string, ts.SourceFile | undefined>()
 
-/** Creates a program from files and from modules that are not on disk. Files are parsed once for all programs. */
+/** Creates a program from files, and from modules that are not on disk. All programs share the parsed files. */
 function createProgram(files: readonly string[], modules: ReadonlyMap<string, string> = new Map()): ts.Program {
   const host = ts.createCompilerHost(compilerOptions)
   const { getSourceFile } = host
@@ -63,7 +66,10 @@ function createProgram(files: readonly string[], modules: ReadonlyMap<string, st
   return ts.createProgram([...files, ...modules.keys()], compilerOptions, host)
 }
 
-/** An import statement for each name that an entry exports; in an example, `Response` is the platform's. */
+/**
+ * An import statement for each name that an entry point exports. `Response` is not imported, because in an example it
+ * is the platform's.
+ */
 const imports = new Map<string, string>()
 const entryProgram = createProgram([...entries.values()])
 for (const [specifier, file] of entries) {
@@ -73,7 +79,7 @@ for (const [specifier, file] of entries) {
   }
 }
 
-/** Adds imports of the package's names that an example uses, unless it has its own. They may come at the end. */
+/** Imports the package's names that an example uses, unless it has imports of its own. Imports may be at the end. */
 function complete(example: string): string {
   if (/ from 'domain-registration\b/.test(example)) return example
   const words = new Set(example.match(/\w+/g))
@@ -81,7 +87,9 @@ function complete(example: string): string {
   return [example, ...used, 'export {}'].join('\n')
 }
 
-/** @returns The compiler's errors for some examples, each a separate module, and for the file of their context. */
+/**
+ * @returns The compiler's errors in some examples and in the file of their context. Each example is a separate module.
+ */
 function findErrors(examples: ReadonlyMap<string, string>): string[] {
   const modules = new Map([...examples].map(([file, text]) => [`${root}/${file}`, complete(text)]))
   const hosts = [`${root}/test/structure/host-of-examples.ts`, `${root}/test/node-sqlite.d.ts`]

@@ -8,7 +8,7 @@ const { name, exports } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8'
   exports: Record<string, { import?: { types: string } }>
 }
 
-/** The sources of the entry points, by import path. The paths of their declarations lead to them. */
+/** The source of each entry point, by its import path. It is found by the path of its declarations. */
 export const entries: ReadonlyMap<string, string> = new Map(
   Object.entries(exports).flatMap(([path, conditions]) => {
     const source = conditions.import?.types.replace('./dist/types/esm', `${root}/src`).replace('.d.ts', '.ts')
@@ -16,7 +16,7 @@ export const entries: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** @returns The exports of a module, by name; a re-export leads to the module that declares it. */
+/** @returns The exports of a module by name, each with the module that declares it. */
 export function listExports(program: ts.Program, file: string): Map<string, ts.Symbol> {
   const checker = program.getTypeChecker()
   const module = checker.getSymbolAtLocation(program.getSourceFile(file) as ts.SourceFile) as ts.Symbol

@@ -1,6 +1,6 @@
 /**
- * Names that examples use without declaring them. They have the types of the packages themselves,
- * if those are installed. These globals are not part of `tsconfig.json`; `doc-examples.test.ts` checks this file.
+ * Names that examples use without declaring them. If a package is installed, they have its types. These globals are not
+ * part of `tsconfig.json`; `doc-examples.test.ts` checks this file.
  */
 import type { RequestHandler } from 'express'
 import type { FastifyBaseLogger } from 'fastify'
@@ -57,7 +57,7 @@ declare global {
   const Hono: typeof import('hono').Hono
   const pg: typeof import('pg')
 
-  // Packages and runtimes that are not installed: the parts that the examples use.
+  // Packages and runtimes that are not installed: only the parts that the examples use.
   const passport: { session(): RequestHandler; authenticate(strategy: string, options: object): RequestHandler }
   namespace Express {
     interface Request {

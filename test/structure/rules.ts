@@ -1,4 +1,4 @@
-/** Rules of the structure that the linter does not know. `structure.test.ts` checks the tree against them. */
+/** Rules about the structure of the code that the linter cannot check. `structure.test.ts` checks them. */
 
 /**
  * A file may import from its own folder and from lower layers, but not from the same layer or a higher one.
@@ -16,7 +16,9 @@ export const layers: readonly (readonly string[])[] = [
   ['adapters/', 'cli/'],
 ]
 
-/** The files and folders of `src` that may import a package, or only its types. No other import is permitted. */
+/**
+ * The files and folders of `src` that may import a package, or only its types. No other file of `src` may import it.
+ */
 export const packages: Readonly<Record<string, { by: readonly string[]; only?: 'types' }>> = {
   tldts: { by: ['hostname/public-suffix.ts'] },
   'tldts/package.json': { by: ['hostname/suffix-list.ts'] },

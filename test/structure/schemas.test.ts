@@ -6,7 +6,7 @@ const WHAT_TO_DO = `The tables differ from the snapshot of their version. Existi
 once this version is released: raise SCHEMA_VERSION and write the migration step. Before that, update the snapshot: \
 npx vitest run test/structure/schemas.test.ts --update`
 
-/** Comments are ignored: they may change in any version. */
+/** Comments are not compared, because they may change in any version. */
 const withoutComments = (sql: string) =>
   `${sql
     .replaceAll(/ *--.*$/gm, '')

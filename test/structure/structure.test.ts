@@ -5,13 +5,13 @@ import { findBreaches, findUnused } from './breaches.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** The project's own files; third-party files, such as vectors, keep their lines. */
+/** The project's own files. Files of others, such as test vectors, may have longer lines. */
 function readTree(): Map<string, string> {
   const files = ['src', 'test', 'examples', 'bench'].flatMap(listFiles).filter(path => /\.[jt]s$/.test(path))
   return new Map(files.map(path => [path, readFileSync(`${root}/${path}`, 'utf8')]))
 }
 
-/** Skips build output and `node_modules`, where a link to this package would be a cycle. */
+/** Skips build output and `node_modules`. A link there leads back to this package, so the search would not end. */
 function listFiles(folder: string): string[] {
   return readdirSync(`${root}/${folder}`, { withFileTypes: true }).flatMap(entry => {
     const path = `${folder}/${entry.name}`

@@ -27,7 +27,7 @@ import {
 
 /** A store with one defect. */
 export interface BrokenStore {
-  /** The case that must find it. */
+  /** The case of the suite that must find the defect. */
   readonly id: string
   readonly breaks: string
   readonly features?: readonly StoreFeature[]
@@ -66,7 +66,7 @@ const savingAs = (id: string, breaks: string, change: (row: Row) => Partial<Row>
     save: (rows, names, toRow) => soundSteps.save(rows, names, name => ({ ...toRow(name), ...change(toRow(name)) })),
   })
 
-/** Changes how long changes are leased to a sweep, or to the call that saves or finds them. */
+/** Changes for how long changes are leased, to a sweep or to the call that saves or finds them. */
 const leasing = (id: string, breaks: string, what: 'sweep' | 'save' | 'find', lease: number) =>
   broken(id, breaks, { lease: (milliseconds, by) => (by === what ? lease : milliseconds) })
 
@@ -86,14 +86,14 @@ const between =
   (one, other) =>
     one.teamId !== other.teamId && isExempt(one, other)
 
-/** Makes calls wait for each other correctly, except for some pairs of calls. */
+/** Makes calls wait for each other as they should, except for the pairs for which `isExempt` returns true. */
 const lockUnless = (isExempt: Pair) => ({
   createLock: lockWhere((one, other) => shareRegistrableDomain(one, other) && !isExempt(one, other)),
 })
 
 /**
- * Snapshot isolation: two calls wait for each other only if both write the same key, which is the registrable domain if
- * it is new. Once it exists, a wildcard and a name below it can both be saved.
+ * Behaves like snapshot isolation: two calls wait for each other only if both write the same key. The key is the
+ * registrable domain if it is new. Once it exists, a wildcard and a name below it can both be saved.
  */
 function skewed(isExempt: Pair) {
   return (): Partial<Steps> => {
@@ -107,7 +107,7 @@ function skewed(isExempt: Pair) {
   }
 }
 
-/** Locks one registrable domain after another, in the order of the names. */
+/** Locks registrable domains one at a time, in the order of the names in the call. */
 function lockOneByOne() {
   const tails = new Map<string, Promise<void>>()
   return async (step: RegistrationStep) => {
@@ -127,7 +127,7 @@ function lockOneByOne() {
   }
 }
 
-/** Releases a lock only after a success. */
+/** Releases a lock only if the call succeeds. */
 function lockLeaking(): Partial<Steps> {
   const lock = soundSteps.createLock()
   const failed = new Set<RegistrationStep>()
@@ -140,7 +140,7 @@ function lockLeaking(): Partial<Steps> {
   }
 }
 
-/** Replaces `synchronize`, which pushes the registrations of a call. */
+/** Replaces `synchronize`, the method that pushes the registrations of a call. */
 const pushing = (
   id: string,
   breaks: string,

@@ -16,7 +16,7 @@ const features: readonly StoreFeature[] = [...managedStoreFeatures, 'import', 't
 const allFeatures: readonly StoreFeature[] = [...features, 'isInTransaction']
 const allCases = domainStoreSuite({ createStore: setup => createNaiveStore(setup), features: allFeatures })
 
-/** Runs cases concurrently, and returns which failed and why. */
+/** Runs cases concurrently. Returns the cases that failed, and why. */
 async function findFailures(options: StoreSuiteOptions): Promise<Map<string, Error>> {
   const cases = domainStoreSuite(options)
   const outcomes = await Promise.allSettled(cases.map(({ run }) => run()))
@@ -69,7 +69,7 @@ describe('each case of the suite', () => {
     ).toEqual(allCases.map(({ id }) => id))
   })
 
-  // Most cases catch a defect by waiting until a time limit.
+  // Most cases detect a defect only by waiting until a time limit.
   const rows = brokenStores.map(store => [store.id, store.breaks, store] as const)
   test.concurrent.each(rows)('%s catches a store that %s', async (_id, _breaks, { id, createStore, ...broken }) => {
     const options = { createStore, features: broken.features ?? features, timeLimit: 2000 }

@@ -20,7 +20,7 @@ import type {
 import type { ListPage } from '../../src/registry/store-arguments.ts'
 import type { StoreSetup, SuiteStore } from '../../src/testing/index.ts'
 
-/** Waits as for a database, so calls interleave. */
+/** Waits, as for a database, so the steps of different calls interleave. */
 const pause = () => Promise.resolve()
 
 type Unlock = () => void
@@ -32,7 +32,7 @@ export interface Waiting {
   due: number
   refusals: number
   lastFailure: string | null
-  /** For a release: the ID whose registration must be pushed first. */
+  /** Only for a release: the ID whose registration must be pushed first. */
   follows?: string | undefined
 }
 
@@ -47,38 +47,38 @@ export interface Steps {
   createRows(): Row[]
   findTeam(id: string, teams: readonly Team[]): Team | null
   createLock(): (step: RegistrationStep) => Promise<Unlock>
-  /** Whether an exact lookup finds a registration. */
+  /** Whether a lookup of exactly this name finds the row. */
   matches(row: Row, domain: string, question: LookUp): boolean
   isBelow(row: Row, base: string): boolean
-  /** How many registrations a team has, for a request that counts them. */
+  /** How many registrations a team has, if the call counts them. */
   count(rows: readonly Row[], teamId: string): number
   summarize(own: readonly Row[], others: readonly Row[], behind: readonly Row[], base: string): NamesBelow
   toRegistration(row: Row, tables: Tables): Registration
-  /** Changes the findings at the end. */
+  /** May change the findings before they are returned. */
   reportFound(found: LookUpResult, question: LookUp, tables: Tables, hasWaited: boolean): LookUpResult
   decide(step: RegistrationStep, found: LookUpResult): Decision
   createId(name: Name, call: number): string
-  /** The ID that a string spells, or `null`. */
+  /** Returns the ID if the text is one, or `null`. */
   toDomainId(text: string): string | null
   save(rows: Row[], names: readonly Name[], toRow: (name: Name) => Row): Row[]
-  /** Changes the saved registrations before they are returned. */
+  /** May change the saved registrations before they are returned. */
   reportSaved(saved: Registration[], step: RegistrationStep, found: LookUpResult): readonly Registration[]
-  /** Runs at the end, unless the call failed before. */
+  /** Called at the end of a call that has not failed. */
   finishCall(step: RegistrationStep, tables: Tables, saved: Row[]): void
   recover(step: RegistrationStep, tables: Tables): void
-  /** How long changes are leased to the sweep or call that took, saved or found them. */
+  /** How long changes are leased to the sweep that takes them, or to the call that saves or finds them. */
   lease(milliseconds: number, by: 'sweep' | 'save' | 'find'): number
   /** The pending changes that a sweep leases. */
   choose(waiting: readonly Waiting[], limit: number, now: number, lease: number): readonly Waiting[]
-  /** Whether a release that follows a registration must wait for it. */
+  /** Whether a release must wait for the registration that it follows. */
   mustFollow(followed: Waiting | undefined): boolean
-  /** Makes changes that follow one ID follow another. */
+  /** Makes the changes that follow `domainId` follow `next` instead. */
   follow(waiting: Iterable<Waiting>, domainId: string, next: string): void
   finish(tables: Tables, change: Change): void
   postpone(tables: Tables, postponement: Postponement): void
   canRelease(row: Row, teamId: string): boolean
   remove(rows: Row[], row: Row): void
-  /** The pending change after a release; `before` is the one before it. */
+  /** The pending change that a release leaves; `before` is the pending change that it replaces. */
   recordRelease(row: Row, before: Waiting | undefined, lease: number): Waiting | undefined
   list(rows: readonly Row[], page: ListPage): readonly Row[]
   batchSize(push: Push): number | undefined
@@ -88,7 +88,7 @@ export interface Steps {
   wrap(store: SuiteStore, tables: Tables, setup: StoreSetup): SuiteStore
 }
 
-/** Lets a call begin once it need not wait for a running one. */
+/** Lets a call begin only once it need not wait for any running call. */
 export function lockWhere(mustWait: (one: RegistrationStep, other: RegistrationStep) => boolean) {
   return () => {
     const running = new Map<RegistrationStep, Promise<void>>()
@@ -195,13 +195,13 @@ export const soundSteps: Steps = {
   wrap: store => store,
 }
 
-/** A store that works in steps and pauses in between, as one on a database does. */
+/** A store that works in steps and pauses in between, like a store on a database. */
 export function createNaiveStore(setup: StoreSetup, changes: Partial<Steps> = {}): SuiteStore {
   const { backend, toStore } = createNaiveBackend(changes)
   return toStore(backend, setup)
 }
 
-/** The backend of such a store, and functions that create a store on it or on a wrapper of it. */
+/** The backend of such a store, and functions that create a store on the backend, or on a wrapper of it. */
 export function createNaiveBackend(changes: Partial<Steps> = {}) {
   const steps = { ...soundSteps, ...changes }
   const tables: Tables = { rows: steps.createRows(), waiting: new Map() }

@@ -1,4 +1,4 @@
-/** Runs the suite as an application does that has only `node:test`. */
+/** Runs the suite like an application that uses `node:test`. */
 import { test } from 'node:test'
 import { createMemoryStore } from '../../src/index.ts'
 import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/index.ts'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'tsup'
 
-/** The example with the package in one file, which starts several times faster. */
+/** The example and the package, bundled into one file, which starts several times faster. */
 async function bundle(directory: string): Promise<string> {
   const entry = [fileURLToPath(new URL('../../examples/monitor.ts', import.meta.url))]
   const outExtension = () => ({ js: '.mjs' })
@@ -24,7 +24,7 @@ export interface MonitorProcess {
   kill(): Promise<void>
   /** The hostnames that it watches, by `domainId`. */
   watched(): Promise<Readonly<Record<string, string>>>
-  /** Restarts it without its memory of released IDs, which a restored registry may have again. */
+  /** Restarts it without the released IDs that it has remembered, because a restored registry may have them again. */
   forgetReleased(): Promise<void>
   /** Kills it, and removes its saved state. */
   remove(): Promise<void>

@@ -5,7 +5,9 @@ import { rejection } from '../fixtures.ts'
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 
-/** The vector in the tests of all libraries of https://github.com/standard-webhooks/standard-webhooks at b2fa7b8. */
+/**
+ * This vector is in the tests of all libraries of https://github.com/standard-webhooks/standard-webhooks at b2fa7b8.
+ */
 const vector = {
   headers: {
     'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',

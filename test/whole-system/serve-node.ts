@@ -8,21 +8,26 @@ import type { Team } from '../../src/registry/store.ts'
 import { createWebhook, type Webhook, type WebhookOptions } from '../../src/webhook/index.ts'
 import { operatorRouter } from './operator.ts'
 
-/** The messages of a node: first its port, then each failure that its application receives. */
+/**
+ * The messages of a node. The first one is its port. Each other one is a failure that the application on the node
+ * received.
+ */
 export type NodeMessage = { readonly port: number } | { readonly failure: string }
 
-/** Where a monitor receives pushes over HTTP. */
+/** The address of a monitor that receives pushes over HTTP. */
 export type MonitorAddress = Pick<WebhookOptions, 'url' | 'secret'>
 
 /** Milliseconds between two sweeps. */
 const SWEEP = 50
-/** Time limit of a push over HTTP, in milliseconds. The leases of a killed node expire after three times that. */
+/**
+ * The time limit of a push over HTTP, in milliseconds. When a node is killed, its leases expire after three times that.
+ */
 const PUSH = 1000
 
-/** The most names of a team whose ID begins with 4. Other teams have no limit. */
+/** How many names a team whose ID begins with 4 may register. Other teams have no limit. */
 export const LIMIT = 20
 
-/** All teams exist, and belong to one organization. */
+/** Every team exists and belongs to the same organization. */
 export const findTeam = (id: string): Team => ({
   id,
   organizationId: '10',
@@ -37,7 +42,10 @@ export function pushTo(monitor: MonitorAddress): { synchronize: Webhook; synchro
   return { synchronize: createWebhook({ ...monitor, timeLimit: PUSH / 2 }), synchronizeTimeLimit: PUSH }
 }
 
-/** What the nodes of all stores share: sweeps, the HTTP API, and a route for what an application calls by itself. */
+/**
+ * The part that is the same for all stores: sweeps, the HTTP API, and a route for functions that an application calls
+ * itself.
+ */
 export function serveNode(store: ManagedStore, keys: KeyStore): void {
   const onError = (error: unknown) => tell({ failure: String(error) })
   startSynchronizing(store, { interval: SWEEP, onError })

@@ -1,4 +1,4 @@
-/** One of our servers on a file of SQLite, in its own process, run by `nodes.ts`. */
+/** One of our servers in its own process, on a file of SQLite. `nodes.ts` runs it. */
 import type { SqliteHandle } from '../../src/sqlite/driver.ts'
 import { createSqliteKeyStore, createSqliteStore } from '../../src/sqlite/index.ts'
 import { findTeam, pushTo, serveNode } from './serve-node.ts'

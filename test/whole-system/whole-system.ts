@@ -18,7 +18,7 @@ import { LIMIT, type MonitorAddress } from './serve-node.ts'
 export interface System {
   /** The program of a node. */
   readonly program: URL
-  /** The runtime of a node. Default: this one. */
+  /** The runtime of a node. Default: the current one. */
   readonly execPath?: string | undefined
   /** How a node connects to the database. */
   readonly config: object
@@ -26,24 +26,27 @@ export interface System {
   readonly settings?: object
   /** Whether the store can transfer and import. */
   readonly isComplete: boolean
-  /** Kills the server of the database, and starts it again. */
+  /** Kills the server of the database, and restarts it. */
   killDatabase?(pause: (most: number) => Promise<void>, random: ReturnType<typeof createRandom>): Promise<void>
-  /** Dumps the database, which is in use, and restores it as a new one. Resolves to how a node connects to that. */
+  /**
+   * Dumps the database while it is in use, and restores the dump as a new database. Resolves to the settings with which
+   * a node connects to the new one.
+   */
   restore?(): Promise<object>
 }
 
-/** What a node gets in addition to its config. */
+/** Settings that a node gets in addition to its config. */
 export interface SystemTask {
   readonly monitor: MonitorAddress
-  /** It adds these keys when it starts. */
+  /** Keys that the node adds when it starts. */
   readonly keys: readonly KeyRecord[]
 }
 
 const SERVERS = 3
 const OWNERS = 8
-/** How many calls compete for one team's limit before the next team has its turn. */
+/** How many calls compete for the limit of one team before they go on to the next team. */
 const CALLS_PER_LIMIT = 40
-/** Milliseconds until everything must be delivered and consistent. */
+/** Milliseconds within which everything must be delivered and consistent at the end. */
 const TO_REST = 120_000
 const SETTLED = { timeout: TO_REST, interval: 50 }
 const MINUTE = 60_000
@@ -52,10 +55,11 @@ const DURATION = counts.secondsOfKilling * 1000
 export const TIME_LIMIT = DURATION + 5 * TO_REST
 
 /**
- * Kills servers, the database and the monitor at random, while owners call. Halfway, it dumps and restores the database
- * during calls, and goes on there. In the end exactly what is registered is watched, and is what the responses said.
+ * Kills servers, the database and the monitor at random while owners make calls. Halfway, dumps the database during
+ * calls, restores it, and continues on the restored one. In the end, the monitor must watch exactly the registered
+ * names, and these must be the ones that the responses named.
  *
- * The seed decides what is called and killed, and when; the outcome of races depends on the machine.
+ * The seed decides which calls are made and what is killed, and when. The results of races may still differ.
  */
 export async function expectNothingLost(system: System): Promise<void> {
   const random = createRandom(seed)
@@ -81,7 +85,7 @@ export async function expectNothingLost(system: System): Promise<void> {
   const kills = { servers: 0, database: 0, monitor: 0 }
   const pause = (most: number) => new Promise<void>(resolve => setTimeout(resolve, random.integer(0, most)))
 
-  /** Kills each process repeatedly, at its own times, until the time is over, and waits until all are up again. */
+  /** Kills each process repeatedly, at random times of its own. When the time is over, waits until all run again. */
   async function killEverything(milliseconds: number): Promise<void> {
     const end = performance.now() + milliseconds
     async function again(what: keyof typeof kills, longest: number, killAndStart: () => Promise<void>) {
@@ -97,7 +101,7 @@ export async function expectNothingLost(system: System): Promise<void> {
         again('servers', 15_000, async () => {
           await node.kill()
           await pause(500)
-          // As a supervisor does: a server that finds no database exits, and is started again.
+          // Acts as a supervisor: if a server exits because it finds no database, starts it again.
           for (let isUp = false; !isUp; ) isUp = await node.start().then(toTrue, toFalse)
         }),
       ),
@@ -110,7 +114,7 @@ export async function expectNothingLost(system: System): Promise<void> {
     ])
   }
 
-  /** Continues on a restored dump, which lacks the latest calls, as docs/operations.md says. */
+  /** Continues on a restored dump, which lacks the latest calls. Follows the steps in docs/operations.md. */
   async function moveToRestored(restore: () => Promise<object>): Promise<void> {
     for (const owner of owners) owner.mark()
     const config = await restore()
@@ -124,7 +128,7 @@ export async function expectNothingLost(system: System): Promise<void> {
       corrections += await correctMonitor()
       const registered = new Set((await listAll()).map(({ domainId }) => domainId))
       const watched = Object.keys(await monitor.watched())
-      // A comparison leaves names whose changes are pending, so it may take several.
+      // `reconcile` leaves out names whose changes are pending, so it may have to run several times.
       expect(watched.filter(id => former.includes(id) && !registered.has(id))).toEqual([])
     }, SETTLED)
     console.info(`Restored; the monitor was corrected ${corrections} times`)
@@ -191,7 +195,7 @@ function total(owners: readonly Owner[]): Tally {
   return sum
 }
 
-/** The differences between the registrations and the responses that the owners got. */
+/** The differences between the registrations and what the owners' responses said. */
 function findContradictions(owners: readonly Owner[], registered: readonly Registration[]): unknown[] {
   const byDomain = new Map(registered.map(each => [each.domain, each]))
   return owners.flatMap(({ told }) =>

@@ -2,7 +2,7 @@ import theme from 'vitepress/theme-without-fonts'
 import { defineAsyncComponent } from 'vue'
 import './style.css'
 
-/** Loaded only by the playground, because its components import the package. */
+/** These components are loaded only on the page of the playground, because they import the package. */
 const components = {
   PasteHostnames: defineAsyncComponent(() => import('./playground/PasteHostnames.vue')),
   TwoTeams: defineAsyncComponent(() => import('./playground/TwoTeams.vue')),

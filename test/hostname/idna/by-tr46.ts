@@ -13,7 +13,7 @@ for (const category of ['Punctuation', 'Math_Symbol', 'Currency_Symbol', 'Modifi
 }
 for (const codePoint of [0x2d, ...(await readCodePoints('Binary_Property/Emoji'))]) punctuation.delete(codePoint)
 
-/** RFC 5892, appendix A.3 to A.6, and the tsheg, which has no condition. */
+/** The characters of RFC 5892, appendix A.3 to A.6, and the tsheg, which is allowed without a condition. */
 const allowedInContext = /(?<=l)\u00b7(?=l)|\u0375(?=\p{Script=Greek})|(?<=\p{Script=Hebrew})[\u05f3\u05f4]|\u0f0b/gu
 /** Appendix A.7. */
 const kanaOrHan = /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}]/u
@@ -31,7 +31,7 @@ const options = {
   useSTD3ASCIIRules: true,
 }
 
-/** The U-labels of an allowed name, by tr46, another implementation of UTS #46. */
+/** The U-labels of an allowed name, computed by tr46, another implementation of UTS #46. */
 function toULabels(name: string): string | null {
   const { domain, error } = toUnicode(name, options)
   return error || /(?:^|\.)(?:[.-]|$)|-(?:\.|$)/.test(domain) ? null : domain
@@ -40,7 +40,7 @@ function toULabels(name: string): string | null {
 const isALabel = (label: string) =>
   /^xn--/i.test(label.normalize('NFKC').replace(/\p{Default_Ignorable_Code_Point}/gu, ''))
 
-/** Whether a name has a label that was sent as characters and has punctuation that IDNA2008 does not allow. */
+/** Whether a name has a label that was submitted as a U-label and contains punctuation that IDNA2008 does not allow. */
 export function containsPunctuation(name: string, mapped = toULabels(name)): boolean {
   const sent = name.split(/[.\u3002\uff0e\uff61]/)
   const isRefused = (label: string, index: number) => !isALabel(sent[index] ?? '') && containsPunctuationIn(label)

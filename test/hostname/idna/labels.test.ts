@@ -45,7 +45,10 @@ describe('A-labels equal those of the package tr46, except for punctuation that 
     expect(findDisagreements(punctuated.map(label => `xn--${punycode.encode(label)}`))).toEqual([])
   })
 
-  /** Next to letters of the other direction, marks, joiners, and characters that are allowed only in some contexts. */
+  /**
+   * Each character is combined with letters of the other direction, marks, joiners, and characters that are allowed
+   * only in some contexts.
+   */
   test.each([
     ['alone', (character: string) => character],
     ['before a mark', (character: string) => `${character}\u0301`],
@@ -85,6 +88,6 @@ describe('A-labels equal those of the package tr46, except for punctuation that 
 })
 
 test('a misplaced joiner is rejected even after a valid one', () => {
-  // tr46 confuses the second joiner with the first one if both are in one label.
+  // If a label has two joiners, tr46 takes the second one for the first one.
   expect(toALabels('क्\u200cب\u200cब')).toMatchObject({ reason: 'misplaced joiner' })
 })

@@ -1,4 +1,4 @@
-/** The part of the package that is used. Its bare name would import Node's deprecated module. */
+/** The part of the package that is used. `import 'punycode'` would import Node's deprecated module instead. */
 declare module 'punycode/punycode.js' {
   const punycode: {
     /** @throws {RangeError} */

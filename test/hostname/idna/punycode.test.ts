@@ -31,7 +31,7 @@ test.each(samples)('%s is encoded and decoded as RFC 3492 shows', (unicode, enco
   expect(decodePunycode(encoded)).toBe(unicode)
 })
 
-/** The result of converting a string, or the fact that it throws. */
+/** The converted string, or a mark that the conversion throws. */
 const outcomeOf = (convert: (text: string) => string, text: string) => {
   try {
     return convert(text)

@@ -1,4 +1,4 @@
-/** Starts a server for each line of settings on standard input, and prints its port. The runtime starts only once. */
+/** Starts a server for each line of settings on standard input, and prints its port. All servers share one process. */
 import process from 'node:process'
 import { createInterface } from 'node:readline'
 

@@ -8,7 +8,7 @@ const withDates = ({ createdAt, revokedAt, expiresAt }) =>
 
 /**
  * The options of the server under test. Their functions call the test process over HTTP, so the cases of the suite run
- * unchanged for a server in any runtime. See `ask-here.ts` for the other side.
+ * unchanged for a server in any runtime. `ask-here.ts` is the counterpart in the test process.
  *
  * @param {string} settings The options, as the test process serialized them.
  */
@@ -17,7 +17,7 @@ export function createOptions(settings) {
   const { path = '/v1/domains', ...settled } = values
   const reports = []
 
-  /** @param answer The answer to a question of the function, such as what `decide` returns. */
+  /** @param answer The answer to the question that the function asked, such as the result of `decide`. */
   async function ask(name, parameters, answer) {
     const answers = {}
     for (;;) {
@@ -60,8 +60,8 @@ export function createOptions(settings) {
     },
     path,
     /**
-     * Resolves when the test process has received all failures so far. A response that waits for this comes after the
-     * test's `onError` was called.
+     * Resolves when the test process has received all failures so far. If a response waits for this, the test's
+     * `onError` is called before the response arrives.
      */
     reported: () => Promise.all(reports),
   }

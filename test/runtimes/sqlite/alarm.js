@@ -1,6 +1,6 @@
 import worker, { Registry as Example } from '../../../examples/durable-object.mjs'
 
-/** The example, and a way to put a key into it. */
+/** The Durable Object of the example, with a way to add a key to it. */
 export class Registry extends Example {
   async fetch(request) {
     if (new URL(request.url).pathname !== '/keys') return super.fetch(request)

@@ -1,8 +1,8 @@
 /**
- * Registers names in a file until it is killed. Prints each call when it begins and again when it has its result, so
- * both are known even if the process is killed.
+ * Registers names in a file until it is killed. Prints each call when it begins, and again when it has its result, so
+ * both are known even after a kill.
  *
- * Parameters: the file, and a number that tells this caller from all others.
+ * Parameters: the file, and a number that is different for each caller.
  */
 import { writeSync } from 'node:fs'
 import process from 'node:process'
@@ -19,7 +19,7 @@ const print = message => writeSync(1, `${JSON.stringify(message)}\n`)
 
 for (let index = 0; ; index += 1) {
   const call = `${caller}-${index}`
-  // Some names have their own registrable domain, and some share one with all callers.
+  // Some names have a registrable domain of their own. The others share one with all callers.
   const domains = Array.from({ length: 20 }, (_, n) => (n % 2 ? `n${n}.call-${call}.shared.com` : `n${n}-${call}.com`))
   print({ call, domains })
   const { data } = await registerDomains(keyContext, { domains }, store, {

@@ -4,7 +4,7 @@ import { runSuite } from './suite.js'
 
 const tables = [...sqliteSchema().matchAll(/CREATE TABLE IF NOT EXISTS (\w+)/g)].map(([, table]) => table)
 
-/** Has only one database, so its tables are dropped before each store is created. */
+/** There is only one database, so its tables are dropped before each store is created. */
 export class Registry extends DurableObject {
   async runSuite() {
     const { storage } = this.ctx

@@ -1,6 +1,6 @@
 /**
- * The state of the playground is in the fragment of the address, which a browser does not send. Each part of the state
- * has its own name.
+ * The state of the playground is in the fragment of the address, which a browser does not send. Each part of the page
+ * keeps its state under its own name.
  */
 function readAll() {
   try {
@@ -20,10 +20,9 @@ export function readState(name, otherwise) {
 
 export function writeState(name, value) {
   const parameters = readAll()
-  // An anchor has no value; without this, it would stay in front of the state.
+  // An anchor has no value. Unless it is removed, it would stay in front of the state.
   for (const [key, text] of [...parameters]) if (text === '') parameters.delete(key)
   parameters.set(name, JSON.stringify(value))
-  // Encoded twice, because VitePress decodes the fragment and puts it into a selector, in which a quote would be an
-  // error.
+  // Encoded twice: VitePress decodes the fragment once and uses it as a selector, in which a quote would be an error.
   history.replaceState(history.state, '', `#${encodeURIComponent(parameters)}`)
 }

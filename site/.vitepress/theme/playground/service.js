@@ -1,4 +1,6 @@
-/** The service in the page: the memory store and the fetch handler of the package, two teams, and a monitor. */
+/**
+ * The service that runs in the page: the memory store and the fetch handler of the package, two teams, and a monitor.
+ */
 import { createMemoryKeyStore, createMemoryStore, generateApiKey, MonitorUnavailableError } from 'domain-registration'
 import { domainsHandler } from 'domain-registration/fetch'
 
@@ -10,13 +12,14 @@ export const teams = ['1', '2']
 /**
  * Starts a service without registrations.
  *
- * @returns Functions that change the service, and `look`, which reads its state. `call` returns the HTTP request and response.
+ * @returns Functions that change the service, and `look`, which reads its state. `call` returns both the HTTP request
+ *   and the response.
  */
 export async function createService() {
   const watched = new Map()
   const monitor = { isOn: true, refused: '' }
 
-  /** Accepts all changes of a push or none, like a monitor with a database. */
+  /** Accepts either all changes of a push or none, like a monitor with a database. */
   function synchronize(changes) {
     if (!monitor.isOn) throw new MonitorUnavailableError('The monitor is off')
     const refused = changes.find(({ domain }) => domain === monitor.refused)

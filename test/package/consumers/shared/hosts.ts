@@ -1,4 +1,4 @@
-// What hosts write that once did not compile. No line of it runs.
+// Code of applications that once did not compile. It is only compiled, never run.
 import {
   ApiError,
   createMemoryKeyStore,
@@ -43,13 +43,13 @@ keys.addKey(record)
 keys.revokeKey(record.hash)
 keys.listKeys({ type: 'team', ownerId: '1' }).map(({ scopes }) => scopes.join(' '))
 
-// A module of the host's that adds the store.
+// A module of the application that adds the store.
 type WithoutStore<Options> = Options extends unknown ? Omit<Options, 'store'> : never
 const withStore = (options: WithoutStore<DomainsRouterOptions>) => domainsRouter({ ...options, store })
 withStore({ keys })
 withStore({ authenticate: () => ({ type: 'team', teamId: '1', scopes: [] }) })
 
-// Both handlers where Express takes them, and the first where a framework takes one function.
+// Express takes both handlers; frameworks that take one function get the first.
 const [handler]: [RequestHandler, ErrorRequestHandler] = domainsRouter({ store, keys })
 express().use(
   '/api',
@@ -84,7 +84,7 @@ domainsHandler(ofFetch)
 
 // @ts-expect-error: a code of the host's own needs a status
 new ApiError('blocked', 'Not from here.')
-// What the framework passes along, typed.
+// The context that the framework passes along is typed.
 export const POST: (request: Request, context: { params: Promise<object> }) => Promise<Response> = domainsHandler({
   store,
   keys,

@@ -5,7 +5,7 @@ import { env } from '$env/dynamic/private'
 
 let handle
 
-/** Created at the first request, because a build also loads this module, without the server's environment. */
+/** Created at the first request: a build also loads this module, but without the server's environment. */
 export async function POST({ request }) {
   handle ??= make()
   return (await handle)(request)

@@ -207,7 +207,7 @@ async function listAll({ store }: Side, options: ListOptions): Promise<string[]>
   }
 }
 
-/** Two stores assign different IDs and times. */
+/** Removes IDs and times, which differ between two stores. */
 const withoutIds = <Item extends { readonly domain: string }>(registrations: readonly Item[]) =>
   registrations
     .map(registration => ({ ...registration, domainId: '', createdAt: '' }))

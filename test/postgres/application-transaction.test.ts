@@ -314,6 +314,28 @@ test('two stores on one client take turns, so a failure in one does not undo wor
   await pool.query(`DROP TRIGGER saboteur ON ${table}`)
 })
 
+test('a call that waits for one of another store on its client may time out, and the next still waits', async () => {
+  await save(createPostgresStore({ database: pool, findTeam }), '1', ['a.com'])
+  const other = await pool.connect()
+  await other.query('BEGIN; SELECT FROM domain_registration.locks FOR UPDATE')
+  const sent: string[] = []
+  const query = (text: string, values: unknown[]) => {
+    sent.push(text.split(' ')[0] ?? '')
+    return client.query(text, values)
+  }
+  await client.query('BEGIN')
+  const open = (timeLimit: number) => createPostgresStore({ database: { query }, findTeam, timeLimit })
+  const saving = save(open(20_000), '1', ['www.a.com'])
+  expect(await rejection(save(open(200), '1', ['b.com']))).toMatchObject({ name: 'TimeLimitError' })
+  const next = save(open(20_000), '1', ['c.com'])
+  await new Promise(resolve => setTimeout(resolve, 50))
+  await other.query('COMMIT')
+  other.release()
+  expect(toDomains((await Promise.all([saving, next])).flat())).toEqual(['www.a.com', 'c.com'])
+  const savepoints = sent.filter(word => word === 'SAVEPOINT' || word === 'RELEASE')
+  expect(savepoints.filter((word, index) => word === savepoints[index - 1])).toEqual([])
+})
+
 function standStill(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 }

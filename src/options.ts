@@ -7,7 +7,7 @@ export interface Rule {
   readonly holds: (value: unknown, options: Readonly<Record<string, unknown>>) => boolean
   /** Completes the sentence "The option … must be". */
   readonly expected: string
-  /** Whether an invalid string may be a secret, so that no message may show it. */
+  /** Whether a string that is invalid may be a secret, so no message may show it. */
   readonly isSecret?: boolean
 }
 
@@ -15,8 +15,8 @@ export interface Rule {
 export type Rules = Readonly<Record<string, Rule>>
 
 /**
- * Checks options before they are used. An application may pass them untyped or read them from its settings, and a
- * limit that is misspelled or `NaN` would have no effect.
+ * Checks options before they are used. An application without types may pass anything, for instance values from its
+ * settings, and a limit that is misspelled or `NaN` would have no effect.
  *
  * @param part The word for a property in messages.
  * @param whole The word for the object in messages.
@@ -33,7 +33,7 @@ export function requireOptions(options: unknown, rules: Rules, part = 'option', 
   requireFields(options, rules, part, whole)
 }
 
-/** Like {@link requireOptions}, except that it allows properties without a rule. */
+/** Like {@link requireOptions}, but allows properties without a rule. */
 export function requireFields(value: unknown, rules: Rules, part: string, whole: string): void {
   if (!isObject(value)) throw new TypeError(`The ${whole} must be an object`)
   for (const [name, { holds, expected, isSecret }] of Object.entries(rules)) {

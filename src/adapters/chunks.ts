@@ -1,6 +1,6 @@
 import { payloadTooLarge } from '../errors/call-errors.ts'
 
-/** The chunks of a body that is being read. */
+/** The chunks of a body, collected while it is read. */
 export interface Chunks {
   /** @throws {ApiError} 413 `payload_too_large` if the body exceeds the limit. */
   add(chunk: Uint8Array): void

@@ -18,8 +18,8 @@ export type DomainsRouterOptions = HandlerOptions<AdapterRequest<Request>> & Pat
 
 /**
  * The two functions that {@link domainsRouter} returns. `app.use` and `router.use` accept both together. If a framework
- * takes only single functions, the first is enough. The second responds to bodies that a body parser in front of it
- * rejected.
+ * takes only single functions, the first is enough. The second one responds if a body parser in front of it has
+ * rejected a body.
  */
 export type DomainsRouter = [handleRequest: RequestHandler, handleError: ErrorRequestHandler]
 
@@ -35,7 +35,7 @@ const refusedBodies: RefusedBodies = {
 
 /**
  * Creates the middleware that handles `POST /v1/domains` in an Express 4 or 5 application. Requests with other methods
- * and paths fall through to your own routes. It works before and after your `express.json()`, and has its own body
+ * and paths fall through to your own routes. It works both before and after your `express.json()`, and has its own body
  * limit.
  *
  * If your body parser rejects a body on our path, the response is our own error. Any other error goes to your error
@@ -61,7 +61,7 @@ const refusedBodies: RefusedBodies = {
  */
 export function domainsRouter(options: DomainsRouterOptions): DomainsRouter {
   const { route, handle } = mountOnNode(options)
-  // Express finds no path in a target such as `http:///v1`.
+  // If the target is a URL such as `http:///v1`, Express finds no path in it.
   const operationOf = (request: Request) => route(request.method, request.path ?? '')
 
   async function respond(

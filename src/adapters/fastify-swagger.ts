@@ -4,7 +4,7 @@ import type { OperationName } from '../http/request.ts'
 import { type OpenApiDocument, type OpenApiOptions, openapi } from '../openapi/index.ts'
 import { apiKeys } from '../openapi/security.ts'
 
-/** The plugin's options on which the document depends. */
+/** The plugin's options that affect the document. */
 type DescribedOptions = Pick<HandlerSettings, 'keyPrefix' | 'bodyLimit' | 'rateLimiter' | 'operations'> &
   Pick<OpenApiOptions, 'security' | 'securitySchemes'> & { readonly keys?: unknown }
 
@@ -22,7 +22,8 @@ interface Transformation {
 
 /**
  * Creates the `swaggerTransform` of a route. It copies the operation from our document to the document of
- * `@fastify/swagger`. It hides the route itself, which would appear there without its components and examples.
+ * `@fastify/swagger`. It hides the route itself, because `@fastify/swagger` would describe the route without our
+ * components and examples.
  */
 export function describeForSwagger(name: OperationName, options: DescribedOptions) {
   const method = operations[name].method.toLowerCase()
@@ -31,7 +32,7 @@ export function describeForSwagger(name: OperationName, options: DescribedOption
       const path = withoutTrailingSlash(url) || '/'
       const ours = withoutTakenNames(describeOperation(name, path, options), yours.components.schemas)
       const described: { responses?: Record<number, unknown> } = { ...ours.paths[path]?.[method as 'post'] }
-      // In Fastify, we do not respond to other methods.
+      // In Fastify, the plugin does not respond to other methods.
       delete described.responses?.[405]
       yours.paths[path] = { ...yours.paths[path], [method]: described }
       yours.tags = [...(yours.tags ?? []).filter(({ name }) => ours.tags.every(tag => tag.name !== name)), ...ours.tags]

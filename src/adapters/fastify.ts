@@ -20,7 +20,7 @@ import { mountOnNode } from './mount-on-node.ts'
 import { readNodeBody, toReadable } from './node-body.ts'
 import { type RefusedBodies, toRefusedBody } from './refused-body.ts'
 
-/** Options of {@link domainsPlugin}, besides Fastify's own `prefix`. */
+/** Options of {@link domainsPlugin}. Fastify's own option `prefix` can be passed with them. */
 export type DomainsPluginOptions = HandlerOptions<AdapterRequest<FastifyRequest>> &
   PathOption &
   /** The authentication that `@fastify/swagger` shows. With `authenticate`, the default is none. */
@@ -106,7 +106,7 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
           method,
           url: '/',
           config,
-          // Fastify would handle HEAD like GET, and read a page that it does not send.
+          // For a HEAD request, Fastify would run the GET route, which reads a page that is not sent.
           ...(method === 'GET' && { exposeHeadRoute: false }),
           handler: (request, reply) =>
             isExactly(own, request.raw.url ?? '')
@@ -120,12 +120,12 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
 }
 
 /**
- * Fastify's router decodes the path, and Fastify 4 ends it at a semicolon. The other adapters compare the path as it
- * was sent. So does a gateway in front of them that permits only some paths.
+ * Fastify's router decodes the path, and in Fastify 4 the path ends at a semicolon. So the path is compared as it was
+ * sent, as in the other adapters and in a gateway in front that permits only some paths.
  */
 function isExactly(own: string, url: string): boolean {
   const [requested = ''] = url.split('?', 1)
-  // A router option decides whether case and repeated slashes matter.
+  // Whether case and repeated slashes matter depends on an option of the router.
   const path = withoutTrailingSlash(requested.replaceAll(/\/+/g, '/')).toLowerCase()
   return path.endsWith(own.toLowerCase()) && !path.includes(';')
 }

@@ -39,10 +39,10 @@ export type DomainsHandler<Context = unknown> = (
  *
  * Your server routes a path to this function, and with `operations` also the paths below. The path of the URL must end
  * in the option `path`, or in `path` and the suffix of an operation that you offer. One slash after that is allowed.
- * Nothing is decoded. But a `Request` has already resolved dot segments: `/v1/domains/preview/..` and `…/%2e%2e` become
- * `/v1/domains`. So a gateway in front that permits only some paths must resolve them too. Any other path gets 404
- * `not_found`, and any other method gets 405 `method_not_allowed`, before any other check. The body must not have been
- * read before.
+ * The path is not decoded, but a `Request` has already resolved dot segments: `/v1/domains/preview/..` and `…/%2e%2e`
+ * become `/v1/domains`. So a gateway in front that permits only some paths must resolve dot segments too. Any other
+ * path gets 404 `not_found`, and any other method gets 405 `method_not_allowed`, before any other check. The body must
+ * not have been read before.
  *
  * A body with a `Content-Length` is read in one piece, because an HTTP server never delivers more than that. In a
  * `Request` that you create yourself, omit the header or set it correctly: a longer body is rejected only after it was
@@ -152,7 +152,7 @@ function toWebStream(pieces: AsyncIterable<string>, timeLimit: number): Readable
   )
 }
 
-/** Accesses the body only when it is read: on Node, the access alone creates a web stream. */
+/** Gets the body only when it is to be read: on Node, even getting it creates a web stream. */
 function createReading(request: Request) {
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
 
@@ -173,13 +173,13 @@ function createReading(request: Request) {
           bytes: isReadAtOnce(request) ? new Uint8Array(await request.arrayBuffer()) : await readChunks(limit),
         }
       } catch (error) {
-        // `arrayBuffer` throws before it reads anything if something else is reading the body
+        // `arrayBuffer` throws before it reads anything if other code is reading the body
         // (https://fetch.spec.whatwg.org/#body-unusable).
         if (!request.bodyUsed) throw readBefore()
         throw isApiError(error) ? error : bodyCutShort()
       }
     },
-    // Nobody waits for the rest of the body, so a failure to cancel it is ignored.
+    // The rest of the body is not needed, so a failure to cancel it is ignored.
     stop(): void {
       reader?.cancel().catch(() => {})
     },

@@ -23,7 +23,7 @@ interface Exchange<Raw> {
   readonly operation: OperationName
   /** The framework's request. */
   readonly raw: Raw
-  /** Node's request and response behind it. */
+  /** Node's own request and response. */
   readonly request: NodeRequest
   readonly response: ServerResponse
   /** Default: the body of the request, or the result of your server's body parser. */
@@ -31,7 +31,7 @@ interface Exchange<Raw> {
 }
 
 /**
- * The part that the adapters for Node frameworks share. It checks the options, finds the operation of a request, and
+ * The code that the adapters for Node frameworks share. It checks the options, finds the operation of a request, and
  * creates the response. An adapter only turns its framework's request into an {@link Exchange}, and writes the
  * response.
  *

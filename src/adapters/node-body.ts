@@ -6,8 +6,9 @@ import { type RequestBody, stopsReading } from '../http/request.ts'
 import { createChunks } from './chunks.ts'
 
 /**
- * Returns the value of a header. Node keeps only the first of several `Authorization` lines, but a proxy may have
- * checked another one. So this function joins them, as for any other header, and the result is not a valid token.
+ * Returns the value of a header. If a request has several `Authorization` lines, Node returns only the first one, but a
+ * proxy may have checked another one. So this function joins the lines, as for any other header, and the result is not
+ * a valid token.
  */
 export function readNodeHeader({ headers, rawHeaders }: IncomingMessage, name: string): string | undefined {
   if (name === 'authorization') {
@@ -95,7 +96,7 @@ const INTERNAL_ERROR = 2
  * Ends a response so that it does not look complete: closes the connection, or in HTTP/2 resets the stream with an
  * error. A client would mistake any other end for the end of the body (RFC 9113, section 8.1).
  *
- * HTTP/1.0 has no chunks, so there even a closed connection looks like the end of the body. The connection is reset.
+ * HTTP/1.0 has no chunks, so even a closed connection looks like the end of the body. So the connection is reset.
  */
 export function cutOff(response: ServerResponse & { readonly stream?: ServerHttp2Stream }): void {
   if (response.stream) response.stream.close(INTERNAL_ERROR)
@@ -120,6 +121,6 @@ function resetIfTcp(socket: ServerResponse['socket']): void {
 export const toReadable = (pieces: AsyncIterable<string>): Readable =>
   Readable.from(pieces, { objectMode: false, highWaterMark: 1 })
 
-/** Writes the body of an export. The handler reports failures; here they only end the connection. */
+/** Writes the body of an export. Failures are reported by the handler; here they only end the connection. */
 export const writeStream = (pieces: AsyncIterable<string>, response: ServerResponse): unknown =>
   pipeline(toReadable(pieces), response, () => {})

@@ -5,7 +5,7 @@ import type { OpenDatabase } from './connection.ts'
 export interface Result {
   readonly text: string
   readonly data: unknown
-  /** Whether something is wrong. If it is, the process exits with 1. Default: `false`. */
+  /** Whether the command found a problem. If so, the process exits with 1. Default: `false`. */
   readonly isWrong?: boolean
 }
 
@@ -20,7 +20,7 @@ export interface Surroundings {
   readonly stderr: NodeJS.WritableStream
 }
 
-/** One run of a command, as read from the command line. */
+/** One call of a command, as read from the command line. */
 export interface Invocation {
   readonly values: Values
   /** The options that take no value. */
@@ -28,7 +28,9 @@ export interface Invocation {
   /** The words after the command's name. */
   readonly operands: readonly string[]
   readonly surroundings: Surroundings
-  /** Reads the address of the database: `--database`, or else `DATABASE_URL`, or else `otherwise`. Opens nothing. */
+  /**
+   * Returns the address of the database: `--database`, or else `DATABASE_URL`, or else `otherwise`. Does not connect.
+   */
   readonly target: (otherwise?: string) => Target
   /**
    * Connects to the database for the duration of the command.

@@ -25,7 +25,7 @@ export const selectOwners = (table: string): string =>
   `SELECT type, owner_id AS "ownerId" FROM ${table}
    GROUP BY type, owner_id ORDER BY type, length(owner_id), owner_id`
 
-/** A store needs this function, but no command looks up a team: only the application knows its teams. */
+/** A store requires this function. No command calls it, because only the application knows its teams. */
 export const findTeam = () => null
 
 /**

@@ -6,7 +6,7 @@ import { type Command, type Invocation, type Result, readLines, UsageError } fro
 import { ofTeam, toData } from './names.ts'
 import { plural, toJson, toTable } from './text.ts'
 
-/** The last line of `export --all`. If it is missing, the export may be incomplete. */
+/** The last line of `export --all`. An export without it may be incomplete. */
 interface End {
   readonly end: true
   readonly registrations: number
@@ -54,8 +54,7 @@ function toCsv({ createdAt, ...registration }: ListedRegistration): string {
 const quote = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
 /**
- * Rejects the export while a release is pending. An export contains only registrations, so the release would never
- * reach the monitor.
+ * Fails if a release is pending. An export contains only registrations, so that release would never reach the monitor.
  */
 async function requireNoReleases(store: ManagedStore): Promise<void> {
   for (let after: string | undefined; ; ) {

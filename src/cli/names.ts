@@ -22,7 +22,7 @@ export const toData = ({ domain, domainId, teamId, createdAt, synchronized }: Li
   synchronized,
 })
 
-/** The option of a store's list for `--team`; without it, all teams. */
+/** The option of a store's list that `--team` sets. Without `--team`, it is empty, and all teams are listed. */
 export const ofTeam = (teamId: string | undefined): { readonly teamId?: string } =>
   teamId === undefined ? {} : { teamId }
 
@@ -37,7 +37,7 @@ export const list: Command = {
     const found: ListedRegistration[] = []
     for await (const registration of eachRegistration(store, { ...ofTeam(teamId), below, domain, order, after })) {
       found.push(registration)
-      // Read one more than requested, to know whether there are more.
+      // One more is read than requested, to find out whether there are more.
       if (found.length > limit) break
     }
     const page = found.slice(0, limit)
@@ -68,7 +68,7 @@ export const find: Command = {
       const domainId = toUuid(hostname)
       const found = domainId === null ? registration : await findById(store, domainId)
       const { domain = null, teamId = null, domainId: id = null } = found ?? {}
-      // A registered name gets no message, even if it could not be registered today.
+      // A registered name gets no message, even if today's rules would reject it.
       const message = found || domainId !== null ? null : explain(hostname)
       data.push({ hostname, domain, teamId, domainId: id, message })
     }

@@ -38,7 +38,7 @@ async function show({ values, flags, operands, connect }: Invocation): Promise<R
     if (values.team !== undefined && change.teamId !== values.team) continue
     if (flags.has('refused') && change.refusals === 0) continue
     changes.push(change)
-    // Read one more than requested, to know whether there are more.
+    // One more is read than requested, to find out whether there are more.
     if (changes.length > limit) break
   }
   const next = changes.length > limit ? (changes[limit - 1]?.domainId ?? null) : null
@@ -58,7 +58,7 @@ async function show({ values, flags, operands, connect }: Invocation): Promise<R
   }
 }
 
-/** Counts the changes that failed with each message, if there are many changes. */
+/** If there are many changes, counts how many failed with each message. */
 function countFailures(changes: readonly PendingChange[]): string {
   const counts = new Map<string, number>()
   for (const { lastFailure } of changes) if (lastFailure) counts.set(lastFailure, (counts.get(lastFailure) ?? 0) + 1)

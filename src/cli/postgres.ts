@@ -29,8 +29,8 @@ export function createPool(url: string): Pool {
   if (!pg) throw new Error('PostgreSQL needs the package "pg" in this folder: npm install pg')
   const options = { connectionString: url, max: 1, connectionTimeoutMillis: PATIENCE }
   const pool = new pg.Pool({ ...options, application_name: 'domain-registration' })
-  // Without a listener, a lost connection would end the process. With one, the statement that needs the connection
-  // fails. A connection that is in use reports its loss itself, not to the pool.
+  // Without a listener, a lost connection would end the process. With a listener, only the statement that needs the
+  // connection fails. If a connection is in use, its client reports the loss, and the pool does not.
   pool.on('error', () => {})
   pool.on('connect', client => client.on('error', () => {}))
   return pool

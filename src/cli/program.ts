@@ -129,7 +129,7 @@ const open = (target: Target, options?: { readonly mayCreate?: boolean }): OpenD
 
 type Write = Invocation['write']
 
-/** The program that reads the output, such as head, has closed it. */
+/** The program that reads the output, such as head, has closed the pipe. */
 class OutputClosedError extends Error {}
 
 const createWrite =
@@ -142,7 +142,10 @@ const createWrite =
       }),
     )
 
-/** Whether the command line caused the error. If the library rejects an option or a field, it came from there. */
+/**
+ * Whether the command line caused the error. If the library rejects an option or a field, its value came from the
+ * command line.
+ */
 const isUsage = (error: unknown): boolean =>
   error instanceof UsageError || (error instanceof TypeError && /^The (?:option|field) "/.test(error.message))
 

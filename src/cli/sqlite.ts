@@ -53,8 +53,8 @@ export function openExisting(file: string): Handle {
 }
 
 export function openSqlite(file: string, { mayCreate = false }: { readonly mayCreate?: boolean } = {}): OpenDatabase {
-  // Creating a store also creates its tables. If the path is mistyped, they must not end up in another program's
-  // database.
+  // Creating a store also creates its tables. If the path is mistyped, the tables must not be created in another
+  // program's database.
   const database = mayCreate ? openHandle(file) : openExisting(file)
   return {
     createStore: options => createSqliteStore({ database, findTeam, ...options }),

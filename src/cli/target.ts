@@ -30,14 +30,17 @@ export function readTarget({ database, schema }: Values, environment: Surroundin
   return { kind: 'sqlite', file: address }
 }
 
-/** Matches a slash in a password. Everything before the slash would be read as the host, and messages name the host. */
+/**
+ * Matches a slash in a password. It would end the host, so a part of the password would count as the host, and messages
+ * contain the host.
+ */
 const slashInPassword = /^[a-z]+:\/\/[^?#/]*\/[^?#]*@/
 
 /** Matches the form "host=db user=me password=…", which would otherwise be read as the path of a SQLite file. */
 const keyWords = /(?:^|\s)(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=/i
 
 /**
- * Whether the text looks like an address with a password but without "postgres://", not like the path of a file. A
+ * Whether the text looks like an address with a password that lacks "postgres://", and not like the path of a file. A
  * Windows path begins with a drive, such as `C:\`.
  */
 const hasPassword = (address: string) =>
@@ -51,8 +54,8 @@ export function findSecrets(environment: Surroundings['env'], parameters: readon
 }
 
 /**
- * Finds the passwords in one parameter: an address, alone or after the name of its option. Each is returned as written
- * and decoded.
+ * Finds the passwords in one parameter: an address, alone or after the name of its option. Returns each password both
+ * as written and decoded.
  */
 function findPasswords(text = ''): string[] {
   // An unencoded password may contain any character, so it ends at the last "@".

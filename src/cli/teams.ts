@@ -77,7 +77,7 @@ export const transferNames: Command = {
     const to = requireValue(values, 'to', 'with the ID of the team that gets the names')
     if (from === to) throw new UsageError('--from and --to must be different teams')
     if (flags.has('all') && operands.length > 0) throw new UsageError('Pass no names with --all')
-    // The command line does not know the teams, so it trusts the given ID.
+    // The command line cannot look up teams, so it accepts the given ID unchecked.
     const findTeam = (id: string) => ({ id, organizationId: '', state: 'active' as const })
     const store: ManagedStore = { ...connect().createStore(), findTeam }
     const between = `from team ${toPrintable(from)} to team ${toPrintable(to)}`

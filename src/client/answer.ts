@@ -13,12 +13,13 @@ export interface CallFailure {
 }
 
 /**
- * The maximum length of a code or message from the service, in UTF-16 code units. Both end up in logs and on terminals.
+ * The maximum length of a code or message from the service, in UTF-16 code units. The client limits both because they
+ * are logged and shown on terminals.
  */
 const LONGEST_WORDS = 1000
 
 export interface FailedAttempt extends CallFailure {
-  /** Whether the same call may succeed if it is sent again later. */
+  /** Whether the same call may succeed later. */
   readonly mayPass: boolean
   /** How long the response asks to wait before the next attempt, in milliseconds. */
   readonly retryAfter?: number | undefined
@@ -65,7 +66,7 @@ export function toAttempt<Value>(
   }
 }
 
-/** JSON that was cut short may arrive whole the next time, but a login page would come again. */
+/** If JSON was cut short, a retry may get all of it. If the body is a login page, a retry would get the same page. */
 function toFailure({ status, mediaType, text }: ReceivedResponse, apiKey: string): FailedAttempt {
   const isCutShort = /json/i.test(mediaType) && /^\s*(\{|$)/.test(text)
   if (isCutShort) return { status, message: 'The response is not complete JSON.', mayPass: true }
@@ -87,8 +88,8 @@ function parse(text: string): unknown {
 export type FieldsByStatus = Readonly<Record<string, readonly string[]>>
 
 /**
- * Reads one result for each name that was sent, in that order. It checks each result, because proxies and other
- * services may return 200 too, and results of another call must not be mistaken for results of this one.
+ * Reads one result for each name that was sent, in that order. Each result is checked, because a proxy or another
+ * service may also return 200, and because results of another call must not be taken for results of this one.
  *
  * @throws {Error} if the body is wrong; the message says what is wrong.
  */

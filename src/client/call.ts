@@ -12,9 +12,9 @@ export interface CallOptions {
   /** The team to act in. Required with an organization key, ignored with a team key. */
   teamId?: string | undefined
   /**
-   * How long every call may fail before the client gives up, in milliseconds, 0 or more. Default 1,800,000 (half an
-   * hour), which outlasts most outages. The client gives up as soon as the next retry would come later than that. So a
-   * longer `Retry-After` ends the work at once, and with 0, the first failure does.
+   * For how long all calls may fail before the client gives up, in milliseconds, 0 or more. Default 1,800,000 (half an
+   * hour), which is longer than most outages. The client gives up as soon as it knows that the next retry would come
+   * later than that. So a longer `Retry-After` ends the work at once, and with 0, the first failure does.
    */
   patience?: number | undefined
   /** Milliseconds to wait for a response, at most 2,147,483,647. Default 60,000. */
@@ -120,8 +120,8 @@ export async function sendOnce<Value>(
 }
 
 /**
- * Returns the longer of `Retry-After` and the backoff, in milliseconds, because a service may send 0 while it is
- * overloaded. The backoff is exponential, at most 30 s, with jitter so that many callers do not retry at once.
+ * Returns the longer of `Retry-After` and the backoff, in milliseconds: a service may send 0 although it is overloaded.
+ * The backoff is exponential, at most 30 s, with jitter so that many callers do not retry at once.
  */
 export const toWait = (failures: number, retryAfter = 0): number =>
   Math.max(retryAfter, Math.min(30_000, 500 * 2 ** failures) * (0.5 + Math.random() / 2))

@@ -5,7 +5,7 @@ import { type CallOptions, sendOnce } from './call.ts'
 import type { Part } from './part.ts'
 import type { Queue } from './queue.ts'
 
-/** How many responses, per concurrent call, may be kept until an earlier response arrives. */
+/** How many responses, per concurrent call, may be kept while an earlier response is missing. */
 const ANSWERS_AHEAD = 4
 
 export interface ResultOfName {
@@ -18,10 +18,7 @@ export interface BatchOperation {
   readonly path: '' | '/delete' | '/preview'
   /** The fields of a result, for each status. */
   readonly fields: FieldsByStatus
-  /**
-   * Whether a preview comes before each call, so that the call can send the suggestions of the preview in place of the
-   * names.
-   */
+  /** Whether each call is preceded by a preview, so that the call can send the hostnames that the preview suggests. */
   readonly corrects?: boolean
 }
 
@@ -45,7 +42,7 @@ interface Sent<Result> {
 }
 
 /**
- * Sends parts, several at once, and returns their results in the order in which the parts were sent.
+ * Sends parts in several calls at once, and returns the results in the order in which the parts were sent.
  *
  * @param onEnd Called at the end of each call.
  */
@@ -57,7 +54,7 @@ export function createCalls<Result extends ResultOfName>(
 ) {
   const { concurrency, teamId } = options
   const url = path === '' ? options.url : toUrlBelow(options.url, path)
-  /** The calls that are under way or whose results are not taken yet, in the order in which they were sent. */
+  /** The calls in the order in which they were sent: those under way, and those whose results have not been taken. */
   const sent: Sent<Result>[] = []
   let underWay = 0
   let failure: FailedAttempt | undefined
@@ -103,7 +100,7 @@ export function createCalls<Result extends ResultOfName>(
           onEnd()
         })
     },
-    /** Takes the next results, if their call and all calls before it are over. */
+    /** Takes the next results, once their call and all earlier calls have ended. */
     takeAnswered(): Batch<Result> | undefined {
       while (sent[0]?.isOver) {
         const { batch } = sent.shift() as Sent<Result>
@@ -118,7 +115,7 @@ export function createCalls<Result extends ResultOfName>(
   }
 }
 
-/** Reads a preview of names, and returns what to send in place of each. */
+/** Requests a preview of names, and returns what to send in place of each name. */
 const toCorrected = (names: readonly string[]) => (answer: unknown) =>
   readResults<PreviewResult>(answer, names, previewFields).map(result => {
     const suggestion = 'suggestion' in result ? result.suggestion : undefined

@@ -30,8 +30,8 @@ const fields = { deleted: ['domain', 'domainId'], missing: [], invalid: ['code',
 
 /**
  * Deletes any number of registrations of one team with a service that offers this operation (`POST {url}/delete`), in
- * calls of 100, four at once. The key needs the scope `domains:delete`. It retries in the same way as {@link
- * registerAll}. A name that was deleted before its response was lost is then `missing`.
+ * calls of 100, four at once. The key needs the scope `domains:delete`. Calls are retried in the same way as by {@link
+ * registerAll}. If a name was deleted and the response was lost, the retry returns `missing` for the name.
  *
  * @param domains Names as they were registered, or any spelling of them; an array, another iterable, or an async
  *   iterable. A wildcard deletes only itself, not the names below it.

@@ -39,8 +39,8 @@ const rules: Rules = {
 
 /**
  * Lists all registrations of one team with a service that offers this operation (`GET {url}`), page by page. It
- * requests the next page once you have read the previous one. The key needs the scope `domains:read`. It retries in the
- * same way as {@link registerAll}.
+ * requests the next page once you have read the previous one. The key needs the scope `domains:read`. Calls are retried
+ * in the same way as by {@link registerAll}.
  *
  * @returns The registrations in the requested order; with `below`, sorted by name.
  * @throws {CallError} from the iterator, if a retry would not change the response, such as 403, or if calls keep
@@ -60,7 +60,7 @@ export function listAll(options: ListAllOptions): AsyncGenerator<ListedDomain, v
 async function* readPages(options: ListAllOptions): AsyncGenerator<ListedDomain, void, undefined> {
   const { teamId, order, domain, below, onProgress } = options
   let { after } = options
-  // Brent's algorithm finds a cycle of cursors of any length, and keeps only one cursor.
+  // Brent's algorithm finds cursors that repeat in a cycle of any length, although it stores only one cursor.
   let kept = after
   for (let [done, pages] = [0, 1]; ; pages += 1) {
     const url = new URL(options.url)
@@ -78,8 +78,8 @@ async function* readPages(options: ListAllOptions): AsyncGenerator<ListedDomain,
 }
 
 /**
- * @throws {Error} if the page is wrong; the message says what is wrong. If a cursor came twice, the pages would never
- * end.
+ * @throws {Error} if the page is wrong; the message says what is wrong. A cursor that came before is wrong too, because
+ *   the pages would never end.
  */
 function readPage(body: unknown, earlier: string | undefined): ListDomainsResponse['data'] {
   const data = get(body, 'data')

@@ -6,11 +6,11 @@ export interface Part {
   readonly names: readonly string[]
   /** The position of each name among all names, starting at 0, in ascending order. */
   readonly places: readonly number[]
-  /** How often the part has failed in a row without any other call succeeding in between. */
+  /** How many times in a row the part has failed while no other call succeeded. */
   readonly failures: number
-  /** How often the part has failed although another call had succeeded since its previous failure. */
+  /** How many times the part has failed although another call had succeeded since its previous failure. */
   readonly refusals: number
-  /** How many calls had succeeded when the part last failed or was first sent. */
+  /** How many calls had succeeded when the part last failed. If it has not failed: when it was first sent. */
   readonly successesBefore: number
   /** When the part may be sent again, in the time of `performance.now()`. */
   readonly dueAt: number
@@ -18,11 +18,11 @@ export interface Part {
   readonly isLastTry: boolean
 }
 
-/** A name that fails alone this often is abandoned: the service works, but not for this name. */
+/** A name that fails alone this many times is abandoned: the service works, but not for this name. */
 const MOST_REFUSALS = 3
 /**
- * While every call fails, parts are split only until there are this many. Splitting isolates a name that fails, but in
- * an outage it only multiplies the calls.
+ * While every call fails, parts are split only until this many exist. Splitting would isolate a single name that fails,
+ * but in an outage it only causes more calls.
  */
 const MOST_PARTS_IN_OUTAGE = 16
 

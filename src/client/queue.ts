@@ -1,13 +1,13 @@
 import type { FailedAttempt } from './answer.ts'
 import { afterFailure, type Part } from './part.ts'
 
-/** No new names are sent while this many parts wait. This limits the memory in use. */
+/** While this many parts wait, no new names are sent. This limits the memory in use. */
 const MOST_PARTS_ASIDE = 200
 
 /** The parts that failed, and the state of the service. */
 export type Queue = ReturnType<typeof createQueue>
 
-/** @param patience How long every call may fail, in milliseconds. */
+/** @param patience For how long all calls may fail, in milliseconds. */
 export function createQueue({ concurrency, patience }: { concurrency: number; patience: number }) {
   let aside: readonly Part[] = []
   /** The abandoned names. Each is sent once more at the end. */
@@ -33,10 +33,12 @@ export function createQueue({ concurrency, patience }: { concurrency: number; pa
     refusal: () => refusal,
     /** All waiting or abandoned parts. */
     parts: () => [...aside, ...givenUp, ...refused],
-    /** Whether new names may be sent. While calls fail one after another, only parts that failed before are sent. */
+    /**
+     * Whether new names may be sent. If the latest calls have all failed, only parts that failed before may be sent.
+     */
     mayTakeNew: () => aside.length === 0 || (failuresInARow < concurrency && aside.length < MOST_PARTS_ASIDE),
     markNew: (part: Part): Part => ({ ...part, successesBefore: successes }),
-    /** Takes an abandoned name, once nothing else waits. */
+    /** Takes an abandoned name, but only if no other part waits. */
     takeGivenUp(): Part | undefined {
       const part = aside.length === 0 ? givenUp.pop() : undefined
       return part && { ...part, isLastTry: true }

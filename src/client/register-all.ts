@@ -16,8 +16,9 @@ export type RegisterResult = DomainResult & {
 /** Options of {@link registerAll}. */
 export interface RegisterAllOptions extends NamesOptions<RegisterResult> {
   /**
-   * Requests a preview of each call first, and sends the hostname that it suggests in place of a name that it rejects:
-   * `example.com` for `https://example.com/`. The service must offer the operation `preview`. Default `false`.
+   * Before each call, requests a preview of its names. If the preview rejects a name and suggests a hostname, that
+   * hostname is sent instead: `example.com` for `https://example.com/`. The service must offer the operation `preview`.
+   * Default `false`.
    */
   fix?: boolean | undefined
 }
@@ -27,7 +28,7 @@ export interface Progress extends NamesProgress<RegisterResult> {}
 
 /** The results of all calls. */
 export interface RegisterAllResult {
-  /** One for each name, in the order of the names. None of them is an `internal_error`. */
+  /** One for each name, in the order of the names. No result is an `internal_error`. */
   readonly results: readonly RegisterResult[]
   readonly totals: Totals
 }
@@ -60,9 +61,9 @@ export const registerFields = {
 /**
  * Registers any number of hostnames with a service that offers this operation, in calls of 100, four at once.
  *
- * Sending a name again is safe: a name that was registered before the response was lost is `existing`, with the same
- * `domainId`. A call is retried if its response was lost, and after 408, 429 and 5xx; names whose result was
- * `internal_error` are retried as well. The calls for other names continue meanwhile. The wait before a retry grows
+ * Sending a name again is safe: if a name was registered and the response was lost, the retry returns `existing`, with
+ * the same `domainId`. A call is retried if its response was lost, and after 408, 429 and 5xx; names whose result was
+ * `internal_error` are retried as well. Meanwhile, the calls for other names continue. The wait before a retry grows
  * exponentially up to 30 s, with jitter; a longer `Retry-After` is respected up to an hour, but never beyond
  * `patience`. If a call keeps failing while others succeed, its names are split in halves until the names that make it
  * fail are isolated.
@@ -75,8 +76,8 @@ export const registerFields = {
  *   after another, also in the order of the names, except that retried names come later. Only a few calls are then in
  *   memory, even with millions of names. The work begins when you use `await` or `for await`.
  * @throws {RegisterAllError} in three cases: a retry would not change the response, such as 401; every call has failed
- *   for `patience`, or the next retry would come later than that; some names still get `internal_error` when all others
- *   have a result. The error has the results so far, the names without a result, and the place to resume from.
+ *   for `patience`, or the next retry would come later than that; all other names have a result, and some still get
+ *   `internal_error`. The error has the results so far, the names without a result, and the place to resume from.
  * @throws {TypeError} if an option is missing, invalid or unknown, or if a name is not a string. The message says what
  *   to pass instead, and shows neither the key nor the URL.
  *

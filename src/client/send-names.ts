@@ -52,7 +52,7 @@ export class NamesError<Result> extends CallError {
 /** An operation with names, and the class of its error. */
 export interface NamesOperation<Result> extends BatchOperation {
   readonly Failure: new (failure: CallFailure, state: NamesState<Result>) => NamesError<Result>
-  /** The rules of the options that only this operation has. */
+  /** The rules of those options that other operations do not have. */
   readonly rules?: Rules
 }
 
@@ -68,9 +68,9 @@ const rules: Rules = {
 }
 
 /**
- * Sends any number of names in calls of 100, several at once, and yields their results in the order of the names. A
- * call that fails is retried after a while, in halves if it keeps failing, so its results come later. Only the calls
- * that are under way or have failed are in memory.
+ * Sends any number of names in calls of 100, several at once, and yields their results in the order of the names. If a
+ * call fails, it is retried after a while, in halves if it keeps failing, so its results come later. Only the names of
+ * calls that are under way or have failed are in memory.
  *
  * @param kept The results that the caller has kept so far. The error contains them.
  * @throws {TypeError} if an option or a name is invalid.

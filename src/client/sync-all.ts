@@ -117,7 +117,7 @@ const previewing = {
   Failure: NamesError<PreviewResult>,
 } as const
 
-/** Lists the registered names first, so a name that another caller registers after that is not deleted. */
+/** The registered names are listed first. So if another caller registers a name after that, the name is not deleted. */
 async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan> {
   const { concurrency: _, ...listOptions } = options
   const unwanted = new Set<string>()
@@ -132,8 +132,8 @@ async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan
       refused.push(result)
       continue
     }
-    // The result of a conflict within the team has no canonical form. The name itself is not registered, or its status
-    // would be `existing`.
+    // If a name conflicts with a name of the same team, its result has no `domain`. The name itself is not registered,
+    // because its status would otherwise be `existing`.
     const domain = 'domain' in result ? result.domain : toCanonical(result.input)
     if (result.status !== 'existing') additions.push(result.input)
     unwanted.delete(domain)
@@ -143,7 +143,7 @@ async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan
   return { additions, deletions: [...unwanted], unchanged: registered - unwanted.size, refused }
 }
 
-/** Whether the name conflicts only within the team. The conflicting registration may be deleted first. */
+/** Whether the name conflicts only with registrations of the same team, which may be deleted first. */
 const isOwnConflict = ({ code }: InvalidResult) => code === 'wildcard_conflict' || code === 'subdomain_conflict'
 
 /** Returns the canonical form of a name that the service has accepted as a hostname. */
@@ -153,10 +153,7 @@ function toCanonical(input: string): string {
   return wildcard + (URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : base)
 }
 
-/**
- * Finds wanted names that conflict with each other. The service finds such conflicts only among the 100 names of one
- * call.
- */
+/** Finds wanted names that conflict with each other: the service compares only the 100 names of one call. */
 function findOverlaps(inputs: ReadonlyMap<string, string>): readonly InvalidResult[] {
   const refused: InvalidResult[] = []
   for (const [domain, input] of inputs) {

@@ -1,7 +1,7 @@
 /**
  * The codes with which a whole call can fail, and their HTTP statuses. Code that uses any other code does not compile.
  *
- * Failures of a single hostname are not listed here, because they are results; see {@link InvalidCode}.
+ * Errors of a single hostname are not in this list, because they are results; see {@link InvalidCode}.
  */
 export const statusByErrorCode = {
   invalid_request: 400,
@@ -68,7 +68,7 @@ export class ApiError extends Error {
   constructor(code: string, message: string, options: ApiErrorOptions = {}) {
     if (typeof options !== 'object' || options === null)
       throw new TypeError('The options of an ApiError must be an object, such as { status: 402 }')
-    // Ignores options from a polluted Object.prototype.
+    // Reads only own properties, so options from a polluted Object.prototype are ignored.
     const own: ApiErrorOptions = Object.assign(Object.create(null), options)
     super(message, 'cause' in own ? { cause: own.cause } : undefined)
     this.code = code

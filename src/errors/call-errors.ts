@@ -56,8 +56,8 @@ export function notPlain(): ApiError {
 }
 
 /**
- * @param limit The limit in bytes; `undefined` if it is the limit of the application's body parser, which is not known
- * here.
+ * @param limit The limit in bytes; `undefined` if the application's body parser has rejected the body, because its
+ *   limit is not known here.
  */
 export function payloadTooLarge(limit?: number): ApiError {
   const allowed = limit === undefined ? 'allowed' : `the ${limit} bytes allowed`
@@ -118,7 +118,7 @@ export function domainLimitReached({ maxDomains, held, added }: LimitExcess): Ap
   )
 }
 
-/** Seconds after which to retry a valid call: such failures usually pass within moments. */
+/** How many seconds later to retry a valid call: such failures usually end within moments. */
 const soon = { 'Retry-After': '5' }
 
 /**

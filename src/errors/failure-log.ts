@@ -33,12 +33,12 @@ interface FailureLogging {
   readonly domain?: string
 }
 
-/** The number of milliseconds for which further failures of the same kind are only counted. */
+/** For how many milliseconds after a logged failure others of the same kind are only counted. */
 const QUIET = 60_000
-/** Beyond this number of kinds, all other failures count as one kind. */
+/** Once there are this many kinds, all further kinds count as one. */
 const MOST_KINDS = 25
 /**
- * The maximum length of an error's first line. It has room for its name, and for a webhook's quotation from the
+ * The maximum length of an error's first line. This is enough for a webhook's message with its quotation from the
  * monitor.
  */
 const LONGEST_DESCRIPTION = 255
@@ -78,7 +78,7 @@ export function createFailureLog() {
     if (counted) {
       counted.more += 1
       counted.writeLast = writeLast
-      // On runtimes where a timer ends with its request, the next failure does what the timer would have done.
+      // On some runtimes, a timer ends with its request. There, the next failure logs what the timer would have logged.
       if (performance.now() - counted.since > QUIET) end(kind)
       return
     }
@@ -88,7 +88,7 @@ export function createFailureLog() {
   }
 }
 
-/** Writes one line. For the first failure of a kind, adds the page to read, and the stack below it. */
+/** Writes one line. After the first failure of a kind, also writes which page to read, and the stack. */
 export function writeToConsole(record: FailureRecord): void {
   const { stack, more } = record
   const end = more ? `, and ${more} more in the last minute` : ''

@@ -149,7 +149,7 @@ function isGlobalUnicast([first = 0]: Groups): boolean {
   return first >> 13 === 1
 }
 
-/** Returns the IPv4 address embedded in an IPv6 address. All blocks that contain such IPv6 addresses are reserved. */
+/** Returns the IPv4 address that an IPv6 address contains, if any. All blocks of such IPv6 addresses are reserved. */
 function findEmbeddedIPv4(groups: Groups): number | null {
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = groups
   const join = (high: number, low: number) => high * 0x10000 + low

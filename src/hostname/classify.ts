@@ -40,7 +40,7 @@ export interface InvalidHostname extends HostnameDetails {
   readonly suggestion?: string | undefined
   /** The same name in A-labels, to send if the rejected character is intended: `xn--mysite-xg0c.com`. */
   readonly aLabels?: string | undefined
-  /** The input without its mistake, if what remains has another mistake that the message also mentions. */
+  /** The input without its mistake, if this rest has another mistake, which the message then mentions too. */
   readonly rest?: string | undefined
   /** A message for people: what is wrong with this input and, if that is certain, what to send instead. */
   readonly message: string
@@ -99,7 +99,8 @@ export function classifyHostname(input: string): HostnameClassification {
 }
 
 /**
- * Returns the canonical form of a well-formed name or wildcard, whether or not it is public; `null` for other strings.
+ * Returns the canonical form of a well-formed name or wildcard, even if the name is not public; `null` for other
+ * strings.
  *
  * @param input A string that is not too long for {@link classifyHostname}.
  */
@@ -203,8 +204,8 @@ function classifyAddress(
 }
 
 /**
- * Looks up the wildcard itself in the list, which treats its `*` like any other label: `*.ck` is a public suffix
- * because every name one label below `ck` is.
+ * Looks up the wildcard itself in the list. The list treats its `*` like any other label: `*.ck` is a public suffix
+ * because every name one label below `ck` is one.
  *
  * @param base The canonical name after `*.`.
  */
@@ -298,15 +299,18 @@ const withoutUndefined = <Properties extends object>(properties: Properties): Pa
 /** How many nested mistakes to undo, such as a URL in quotes before a comma. */
 const MAX_MISTAKES = 4
 
-/** The remainder of an input without its mistakes. */
+/** The result of undoing the mistakes in an input. */
 interface Undone {
   /**
-   * The canonical form, and the form to show: as written, unless that has invisible characters. Neither is ever
-   * shortened.
+   * The canonical form, and the form to show. The form to show is the spelling of the input, unless that has invisible
+   * characters. Both forms are always complete.
    */
   readonly suggestion?: string
   readonly shown?: string
-  /** A part of the input that is a name or an address but cannot be registered, and a sentence that says what to do. */
+  /**
+   * The rest of the input, if it is a name or an address that cannot be registered, and a sentence that says what to
+   * do.
+   */
   readonly rest?: string
   readonly restProblem?: string
 }
@@ -316,8 +320,8 @@ interface Undone {
  *
  * The cost is bounded. Mapping by UTS #46 costs far more per character than everything else. The input has at most 512
  * characters. It is mapped once, and a second time if the name might be accepted in A-labels. User names before an "@"
- * are mapped once. The remainder after each mistake is mapped again, but at most {@link MAX_NAME_LENGTH} characters in
- * total, regardless of the number of mistakes. ASCII is not mapped and costs nothing.
+ * are mapped once. After each mistake is undone, the rest is mapped again. However many mistakes there are, these rests
+ * may have at most {@link MAX_NAME_LENGTH} characters in total. Rests that are ASCII are not mapped and do not count.
  */
 function undoMistakes(sent: string, rejection: Rejection): Undone {
   let rest = rejection.meant
@@ -336,7 +340,7 @@ function undoMistakes(sent: string, rejection: Rejection): Undone {
   return {}
 }
 
-/** Mentions the remainder only if it contains a name or an address, and there is advice about it. */
+/** Mentions the rest only if it contains a name or an address, and there is advice about it. */
 function explainRest(sent: string, rest: string, { problem, advice }: Rejection): Undone {
   // The path that was removed from a URL may begin within a password.
   const isShown = hidePassword(sent).includes(rest) && /[.:]/.test(rest)

@@ -29,7 +29,7 @@ export function explainInvalid(sent: string, fault: LabelFault): Mistake {
   }
   const isWildcard = /^\*\.\S/.test(whole)
   const text = isWildcard ? whole.slice(2) : whole
-  // A row without `problem` matches one character that is not ASCII.
+  // If a row has no `problem`, it matches one character that is not ASCII.
   const row = rows.find(({ pattern, problem }) => (isForeign || problem !== undefined) && pattern.test(text))
   return row === undefined ? explainFault(fault, whole) : toMistake(row, text, isWildcard)
 }
@@ -69,7 +69,7 @@ function containsSeveral(text: string): boolean {
 
 const separator = /[\s,;|\u3001\uff0c\uff1b]/
 
-/** Explains the fault in a label if no other mistake explains it. */
+/** Explains the fault in a label, if no other mistake has explained the input. */
 function explainFault(fault: LabelFault, whole: string): Mistake {
   const { reason, label, character } = fault
   if (/^xn--/i.test(label) && reason !== 'long label' && reason !== 'long name' && reason !== 'bidi') {
@@ -152,7 +152,7 @@ const isContextual = (character: string) => /[\u00b7\u0375\u05f3\u05f4\u30fb]|\u
 /** Whether UTS #46 allows a character that IDNA2008 counts as punctuation. */
 const isOnlyInALabels = (character: string) => (survey(mapCharacter(character) ?? '') & kinds.PUNCTUATION) !== 0
 
-/** Unmistakable misspellings: neither top-level domains nor likely names of private networks. */
+/** Labels that are certainly misspelled: they are neither top-level domains nor likely names of private networks. */
 const misspelled: ReadonlyMap<string, string> = new Map(
   [
     ['com', 'con cmo ocm vom xom cpm comm coom ccom c0m cim'],

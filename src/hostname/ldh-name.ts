@@ -6,8 +6,9 @@ export const MAX_LABEL_LENGTH = 63
 export const isLdhLabel = (text: string) => /^[a-z0-9]+(?:-+[a-z0-9]+)*$/.test(text)
 
 /**
- * Returns whether a name is certainly canonical, as most names are: there is nothing to trim, map or decode. The name
- * is no longer than a label may be, so no label is too long. It has no two hyphens in a row, so it has no A-label.
+ * Returns whether a name is certainly canonical, as most names are: there is nothing to trim, map or decode. A name
+ * that is at most as long as a label may be has no label that is too long. A name without two hyphens in a row has no
+ * A-label.
  */
 export const isPlainName = (text: string) =>
   text.length <= MAX_LABEL_LENGTH && /^[a-z0-9]+(?:[.-][a-z0-9]+)*$/.test(text)

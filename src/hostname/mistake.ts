@@ -24,7 +24,7 @@ type ListedReason =
   | 'wildcard_over_address'
   | 'wildcard_too_long'
 
-/** The input is in another notation, or has something around it. */
+/** The input is a hostname or an address in another notation, or with something else around it. */
 type NotationReason =
   | 'address_prefix'
   | 'address_range'
@@ -107,7 +107,7 @@ export interface HostnameDetails {
   readonly suffix?: string | undefined
   /** The canonical form of the address that the input stands for. */
   readonly address?: string | undefined
-  /** Why an address is not public, in English: `in 127.0.0.0/8, Loopback (RFC 1122)`. */
+  /** Why an address is not public, in English, to follow the word "is": `in 127.0.0.0/8, Loopback (RFC 1122)`. */
   readonly block?: string | undefined
   /** The document that reserves the name: `RFC 6761`. */
   readonly source?: string | undefined
@@ -118,7 +118,7 @@ export interface Mistake {
   readonly reason: HostnameReason
   /** The rest of a sentence that begins with the quoted input. */
   readonly problem: string
-  /** What to do about it if it is not certain what was {@link meant}: `send a public address or a name`. */
+  /** What to do about the mistake, if it is not certain what was {@link meant}: `send a public address or a name`. */
   readonly advice?: string | undefined
   readonly details?: HostnameDetails | undefined
   /** The input without the mistake, if the sender certainly meant that. It may have further mistakes. */

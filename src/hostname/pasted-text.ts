@@ -4,7 +4,7 @@ import { dots, toALabels } from './idna/labels.ts'
 import type { HostnameReason } from './mistake.ts'
 import { isInPublicDns } from './public-suffix.ts'
 
-/** A kind of mistake: its pattern, its description, and what the sender meant if that is certain. */
+/** A kind of mistake: its pattern, its description, and how to find what the sender meant, if that is certain. */
 export interface MistakeKind {
   readonly reason: HostnameReason
   readonly pattern: RegExp
@@ -12,7 +12,7 @@ export interface MistakeKind {
   readonly problem?: string
   /** What to do if no suggestion is certain. */
   readonly advice?: string
-  /** Replaces each match of the pattern by what the sender meant. */
+  /** What the sender meant; replaces each match of the pattern. */
   readonly by?: string
   /** Matches the part to remove, if that is not the part that `pattern` matches. */
   readonly drop?: RegExp
@@ -35,7 +35,7 @@ const unboundLine = /^local-zone:\s*"?([^\s"]+)"?\s+\w+$/
 const jsonObject = /^\{\s*"[^"]*"\s*:\s*"([^"]*)"\s*\}$/
 
 /**
- * Lines of files that contain a name. These patterns are tried first, on the whole input, because the separators in
+ * Patterns for lines of files that contain a name. They are tried first, on the whole input, because the separators in
  * such lines do not separate hostnames. As in {@link rows}, each row has test cases, and the first pattern that matches
  * determines the mistake.
  */
@@ -123,9 +123,9 @@ const scheme = /^(?:(?:[a-z*][a-z0-9+-]*[:\uff1a])+[\\/]{2,}|\/{2,}|https?(?:[:;
 
 /**
  * Mistakes in pasted text, the most specific first. The first pattern that matches determines the mistake. Each row has
- * test cases in `test/vectors/pasted-names.json`. A row undoes only its own mistake, and the remainder is examined
- * again: a URL in quotes before a comma takes three rows. No row guesses: the input contains every suggestion, in the
- * same or in another spelling.
+ * test cases in `test/vectors/pasted-names.json`. A row undoes only its own mistake, and then the rest is examined: a
+ * URL in quotes before a comma takes three rows. No row guesses: the input contains every suggestion, in the same or in
+ * another spelling.
  */
 export const rows: readonly MistakeKind[] = [
   // From chats, PDF files and web pages: byte order marks, zero-width characters and bidi marks.
@@ -196,7 +196,7 @@ export const rows: readonly MistakeKind[] = [
     problem: 'begins with a field name',
     by: '',
   },
-  // White space separates words of every kind, so only a few names before it are certainly field names.
+  // White space may follow a word of any kind, so only a few words before it are certainly field names.
   {
     reason: 'field_name',
     pattern: /^(?:(?:server_?|host_)name\s+(?=\D)|(?:host|domain|url|site|website)\s+(?=[a-z]+:\/\/))/i,

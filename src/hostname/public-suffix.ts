@@ -3,8 +3,8 @@ import { topLevelOf } from './ldh-name.ts'
 import { specialUseTopLevels } from './special-use.ts'
 
 /**
- * Options of `tldts` for canonical names and both sections of the list: users of GitHub Pages are as separate as
- * registrants under `.com`. All options are given, so `tldts` need not merge them with its defaults.
+ * Options of `tldts`. Names are canonical, and both sections of the list count: users of GitHub Pages are as separate
+ * as registrants under `.com`. All options are given, so `tldts` need not merge them with its defaults.
  */
 const options = {
   allowIcannDomains: true,
@@ -45,8 +45,8 @@ export function readSuffix(name: string): SuffixReading {
 export const isInPublicDns = (topLevel: string) => readSuffix(topLevel).isInPublicDns
 
 /**
- * For some top-level labels, the list has only rules for names below them: `ck` with `*.ck`, `za` with `co.za` and
- * similar ones.
+ * For some top-level labels, such as `ck` and `za`, the list has only rules for names below them, such as `*.ck` and
+ * `co.za`.
  */
 function hasRulesBelow(topLevel: string): boolean {
   return [`co.${topLevel}`, `com.${topLevel}`].some(name => {

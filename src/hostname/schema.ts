@@ -16,9 +16,9 @@ export interface HostnameSchema {
 }
 
 /**
- * {@link classifyHostname} as a Standard Schema, for forms and routes that take one as a validator (TanStack Form,
- * tRPC, Hono and others). Its output is the canonical form. If the value is invalid, its only issue contains the
- * message. It accepts any value as input.
+ * {@link classifyHostname} as a Standard Schema, for forms and routes that take such a schema as a validator (TanStack
+ * Form, tRPC, Hono and others). It accepts any value as input. Its output is the canonical form. If the value is
+ * invalid, there is one issue, which contains the message.
  *
  * @example
  * hostnameSchema['~standard'].validate('WWW.Example.com.') // { value: 'www.example.com' }

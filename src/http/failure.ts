@@ -9,7 +9,7 @@ export interface FailureContext<Request extends HandlerRequest = HandlerRequest>
   readonly request: Request
   /** The caller; `undefined` if the failure came before the caller was known. */
   readonly keyContext: KeyContext | undefined
-  /** The key of the call; `undefined` if it was not yet known, or if your application authenticates. */
+  /** The key of the call; `undefined` if the key was not yet known, or if your application authenticates. */
   readonly key: CallingKey | undefined
   /** The step that failed. */
   readonly step: Step
@@ -39,7 +39,8 @@ const steps = {
 } as const
 
 /**
- * Creates the `onError` for an application that sets none. `write` returns the function that logs a request's failure.
+ * Creates the `onError` for an application that sets none. `write` returns the function that logs the failures of a
+ * request.
  */
 export function createDefaultOnError<Request extends HandlerRequest>(
   write: (request: Request) => (record: FailureRecord) => void = () => writeToConsole,

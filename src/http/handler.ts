@@ -142,7 +142,7 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
 
 /**
  * Describes a call for the report of a failure, even if its input is invalid: its team, if the ID is well formed, and
- * its number of names.
+ * how many names it has.
  */
 function readWork({ operation = 'create' }: HandlerRequest, keyContext: KeyContext | undefined, input: unknown) {
   const { domains, team_id: asked } = (input ?? {}) as { domains?: unknown; team_id?: unknown }
@@ -154,7 +154,7 @@ function readWork({ operation = 'create' }: HandlerRequest, keyContext: KeyConte
   }
 }
 
-/** Your own adapter may route operations to the handler that are not offered. */
+/** Your own adapter may pass operations to the handler that are not offered. */
 function requireOffered<Request extends HandlerRequest>(
   { operation = 'create' }: Request,
   { operations: offered = DEFAULT_OPERATIONS }: HandlerOptions<Request>,
@@ -169,7 +169,7 @@ function requireOffered<Request extends HandlerRequest>(
  */
 const KEY_IS_CURRENT_FOR = 20
 
-/** A body that will be rejected counts as one name. */
+/** A body that will be rejected costs the points of one name. */
 function countSubmitted(body: unknown): number {
   const { domains } = (body ?? {}) as { domains?: unknown }
   return Array.isArray(domains) && domains.length > 0 && domains.length <= MAX_DOMAINS ? domains.length : 1

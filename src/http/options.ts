@@ -76,17 +76,17 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
   /** The name of the limit in `RateLimit` and `RateLimit-Policy`: printable ASCII. Default `default`. */
   rateLimitPolicy?: string | undefined
   /**
-   * What happens to a call if the limiter fails: `refuse` returns 500 `internal_error`, `allow` lets it through.
-   * Default `refuse`. A limiter that does not respond fails when the time limit is reached; to wait less, give the
-   * limiter its own time limit.
+   * What happens to a call if the limiter fails: `refuse` returns 500 `internal_error`, `allow` lets the call continue.
+   * Default `refuse`. A limiter that does not respond fails when the time limit is reached. To wait less, give the
+   * limiter a time limit of its own.
    */
   rateLimiterFailure?: RateLimiterFailure | undefined
   /** The maximum size of a request body, in bytes. Default 262,144, which is enough for 100 hostnames of any length. */
   bodyLimit?: number | undefined
   /**
-   * Within how many milliseconds the request body must arrive, at most 2,147,483,647. Default 10,000. After that, the
-   * call gets 408 `request_timeout` and the connection is closed. This limit does not apply to your server's body
-   * parser.
+   * Within how many milliseconds the request body must arrive, at most 2,147,483,647. Default 10,000. If it takes
+   * longer, the call gets 408 `request_timeout` and the connection is closed. This limit does not apply to your
+   * server's body parser.
    */
   bodyTimeLimit?: number | undefined
   /**
@@ -95,9 +95,9 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
    */
   pageTimeLimit?: number | undefined
   /**
-   * How many milliseconds a call may wait for the key store and the limiter together, and then once more for the store.
-   * With `rateLimitPer: 'name'`, it may wait as long again for the second call of the limiter. At most 2,147,483,647;
-   * default 30,000.
+   * How many milliseconds a call may wait for the key store and the limiter together, and then the same time again for
+   * the store. With `rateLimitPer: 'name'`, it may also wait that long for the second call of the limiter. At most
+   * 2,147,483,647; default 30,000.
    */
   timeLimit?: number | undefined
   /**
@@ -117,9 +117,9 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
    */
   onError?: ((error: unknown, context: FailureContext<Request>) => void) | undefined
   /**
-   * Called with each response of status 200. Also called with each 503 of a call that registered names, which are then
-   * saved but not yet synchronized. Use it for an audit log, or to count usage: each registration is `created` once.
-   * The response does not wait for this function, and its errors and rejections are ignored.
+   * Called with each response of status 200. Also called with each 503 of a call that registered names: they are saved
+   * but not yet synchronized. Use it for an audit log, or to count usage: each registration is `created` once. The
+   * response does not wait for this function, and its errors and rejections are ignored.
    *
    * @example
    * domainsRouter({

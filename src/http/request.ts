@@ -82,13 +82,13 @@ export async function readJson(request: HandlerRequest, limits: BodyLimits): Pro
   if (Number(readHeader(request, 'content-length') ?? 0) > limit) throw payloadTooLarge(limit)
   const body = await readWithin(limits, request)
   if (has(body, 'json')) return body.json
-  // The application's parser has its own limit; this one is ours.
+  // The application's parser has its own limit; this is the limit of this package.
   const length = has(body, 'text') ? new TextEncoder().encode(body.text).byteLength : body.bytes.byteLength
   if (length > limit) throw payloadTooLarge(limit)
   return parseJson(has(body, 'text') ? body.text : decodeUtf8(body.bytes))
 }
 
-/** Like `in`, except that it ignores a polluted `Object.prototype`. */
+/** Like `in`, but ignores properties from a polluted `Object.prototype`. */
 const has = <Name extends 'json' | 'text'>(
   body: RequestBody,
   name: Name,

@@ -1,7 +1,7 @@
 import { matches, optional, type Rule, type Rules, requireOptions } from '../options.ts'
 import { sha256, toHex } from './sha256.ts'
 
-/** The parts of an API key. They prove nothing until a {@link KeyStore} finds the hash of the key. */
+/** The parts of an API key. They prove nothing about the caller until a {@link KeyStore} finds the hash of the key. */
 export interface ParsedApiKey {
   type: 'organization' | 'team'
   /** The ID of the organization or team, digits only. */
@@ -36,7 +36,7 @@ export interface GeneratedApiKey {
   hint: string
 }
 
-/** A longer string is not a key. The limit bounds the work that a caller can cause. */
+/** A longer string is not a key. The limit bounds the work that a caller can cause with one. */
 const MAX_KEY_LENGTH = 512
 
 /** The prefix of API keys if none is set. */

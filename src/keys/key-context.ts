@@ -15,8 +15,8 @@ export type KeyContext =
   | { readonly type: 'team'; readonly teamId: string; readonly scopes: readonly string[] }
 
 /**
- * Rejects anything that is not a key context. An application may be untyped, and a mistake there must not give a caller
- * access to another team.
+ * Rejects any value that is not a key context. An application without types could make a mistake here, and that must
+ * not give a caller access to another team.
  */
 export function requireKeyContext(keyContext: KeyContext): void {
   const owner = keyContext?.type === 'organization' ? keyContext.organizationId : keyContext?.teamId

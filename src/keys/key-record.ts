@@ -118,8 +118,8 @@ const rulesOfFound: Rules = { hash, type, ownerId, scopes: foundScopes, revokedA
 const rulesOfChanges: Rules = { label, scopes: { ...scopes, holds: optional(scopes.holds) }, expiresAt }
 
 /**
- * Checks the record that the application's key store found. Otherwise a store that returned its rows unconverted would
- * reject every key. Additional properties are ignored.
+ * Checks a record that the application's key store returned. Without this check, a store that returns its rows
+ * unconverted would reject every key. Additional properties are ignored.
  *
  * @throws {TypeError} if the record is invalid; the message says what it must have.
  */

@@ -6,9 +6,9 @@ export interface KeyStore {
   /**
    * Finds a key by its hash.
    *
-   * MUST resolve to `null` for an unknown hash. MUST reject if it cannot find out: the call then returns 500. `null`
-   * would lead to 401, and the client would discard a valid key. A record without the properties of a {@link KeyRecord}
-   * also leads to 500, and the log says what is missing.
+   * MUST resolve to `null` for an unknown hash. MUST reject if it cannot find out, so that the call returns 500. If it
+   * resolved to `null` instead, the call would return 401, and the client would discard a valid key. A record without
+   * the properties of a {@link KeyRecord} also leads to 500, and the log says what is missing.
    *
    * @param hash 64 lower-case hex digits.
    */

@@ -36,7 +36,7 @@ export interface MemoryStore extends ManagedStore {
   addTeam(team: Team): void
 }
 
-/** A registration as the store keeps it. The outbox knows whether it is synchronized. */
+/** A registration as the store keeps it. Whether it is synchronized is known only to the outbox. */
 type StoredRegistration = Omit<ListedRegistration, 'synchronized'>
 
 /**
@@ -114,7 +114,7 @@ function createTable() {
 
 /** Looks up registrations, and adds whether they are synchronized. */
 function createLookUps(table: ReturnType<typeof createTable>, outbox: MemoryOutbox) {
-  // Copies field by field, because this runs for each name of a call, and a spread is far slower.
+  // Copies field by field. This runs for each name of a call, and an object spread would be far slower.
   const toRegistration = ({ domainId, domain, registrableDomain, teamId, createdAt }: StoredRegistration) => {
     const synchronized = !outbox.has(domainId)
     return { domainId, domain, registrableDomain, teamId, synchronized, createdAt } satisfies Registration
@@ -212,7 +212,7 @@ export function createMemoryBackend(): StoreBackend {
   }
 }
 
-/** Called before anything is saved: a full `Map` would throw in the middle of a step. */
+/** Called before anything is saved, because a full `Map` would throw in the middle of a step. */
 function requireRoom(registrations: number, changes: number): void {
   if (registrations > MOST || changes > MOST)
     throw new Error(`The store in memory is full: it holds at most ${MOST} registrations and pending changes`)
@@ -252,7 +252,7 @@ function findId(ordered: readonly StoredRegistration[], id: string): StoredRegis
   return held?.domainId === id ? held : undefined
 }
 
-/** Begins at the cursor, so reading all pages visits each registration only once. */
+/** Starts at the cursor, so the pages together visit each registration only once. */
 function listPage(ordered: readonly StoredRegistration[], page: ListPage): StoredRegistration[] {
   const { teamId, after, limit, order, below } = page
   if (below !== undefined) {

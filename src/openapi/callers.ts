@@ -13,7 +13,7 @@ const wordings: readonly (readonly [ofKeys: string, ofCallers: string])[] = [
 
 const named = new Set(['description', 'summary'])
 
-/** Rewrites all descriptions so that they do not mention keys, for applications that identify callers themselves. */
+/** For applications that identify callers themselves: rewrites all descriptions so that they do not mention keys. */
 export function describeCallers<Part>(part: Part): Part {
   if (typeof part !== 'object' || part === null) return part
   const entries = Object.entries(part).map(([name, value]) => [

@@ -17,7 +17,7 @@ interface OperationObject<Success> {
   description: string
   tags: string[]
   security: Record<string, string[]>[]
-  /** 429 requires a rate limiter, and 405 a server that routes other methods to the handler. */
+  /** 429 is returned only with a rate limiter, and 405 only by a server that routes other methods to the handler. */
   responses: Record<200, Success> &
     Record<400 | 401 | 403 | 404 | 500, OpenApiResponse> &
     Partial<Record<405 | 408 | 413 | 415 | 429 | 503, OpenApiResponse>>
@@ -40,7 +40,7 @@ export interface OpenApiResponse<Content = { 'application/json': MediaType }> {
   content: Content
 }
 
-/** The request to a monitor, and the meanings of its responses. */
+/** The request that a monitor gets, and the meanings of its responses. */
 export interface Webhooks {
   'domains.changed': {
     post: Pick<Operation, 'operationId' | 'summary' | 'description' | 'tags' | 'security' | 'requestBody'> & {
@@ -95,7 +95,7 @@ export interface Server {
   description?: string | undefined
 }
 
-/** The part of an OpenAPI document that is used here (https://spec.openapis.org/oas/v3.1.1.html), as JSON has it. */
+/** The parts of an OpenAPI document that are used here (https://spec.openapis.org/oas/v3.1.1.html), as in JSON. */
 export interface OpenApiDocument<Path extends string = '/v1/domains', Name extends OperationName = 'create'> {
   openapi: '3.1.1'
   info: Info

@@ -30,9 +30,12 @@ export interface OpenApiOptions<Path extends string = string, Name extends Opera
   securitySchemes?: Record<string, SecurityScheme> | undefined
   /** The limit of a request body in bytes, as passed to the handler. Default 262,144. */
   bodyLimit?: number | undefined
-  /** Whether the handler has a `rateLimiter`. Without one there is no 429. Default `true`. */
+  /** Whether the handler has a `rateLimiter`. If it has none, the document has no 429. Default `true`. */
   rateLimited?: boolean | undefined
-  /** Whether the document has `domains.changed`, as `createWebhook` sends it to a monitor. Default `false`. */
+  /**
+   * Whether the document describes `domains.changed`, the request that `createWebhook` sends to a monitor. Default
+   * `false`.
+   */
   webhooks?: boolean | undefined
 }
 
@@ -101,7 +104,9 @@ export function openapi<const Path extends string = typeof DEFAULT_PATH, Name ex
   })
 }
 
-/** Returns only the schemas that the operations refer to, directly or indirectly: a linter would warn of others. */
+/**
+ * Returns only the schemas to which the operations refer, directly or indirectly: a linter would warn of unused ones.
+ */
 function findUsed(operations: object): typeof schemas {
   const used = new Set<string>()
   const collect = (part: unknown): void => {

@@ -8,11 +8,11 @@ export interface AnsweredOperation {
   readonly scope: string
   /** The methods that are offered on its path. */
   readonly allowed: readonly string[]
-  /** The message of the example 400, and what it means. */
+  /** The message of the example for 400, and its meaning. */
   readonly fault: readonly [message: string, meaning: string]
   /** The state after a failure. */
   readonly failure: string
-  /** The codes that it never returns. */
+  /** The codes that the operation never returns. */
   readonly without: readonly ErrorCode[]
   readonly success: Omit<OpenApiResponse, 'headers'>
 }
@@ -24,14 +24,14 @@ interface AnswerSettings {
   readonly knowsKeys: boolean
 }
 
-/** Each error as it is returned, and when. A code that is missing here does not compile. */
+/** Each error as it is returned, and when that happens. The compiler reports a missing code. */
 const errors = (
   { scope, allowed, fault: [fault, faultMeaning], failure }: AnsweredOperation,
   { bodyLimit, knowsKeys }: AnswerSettings,
 ): Record<ErrorCode, readonly [ApiError, meaning: string]> => ({
   invalid_request: [make.invalidRequest(fault), `${faultMeaning} The message says where.`],
   unauthorized: [
-    // Only the application knows its message and challenge.
+    // The message and the challenge of this error are known only to the application.
     knowsKeys ? make.unauthorized({ tokenSent: true }) : new ApiError('unauthorized', 'Log in first.'),
     'The caller is unknown: an API key is missing, malformed, unknown, expired or revoked. Send an active key.',
   ],
@@ -72,7 +72,7 @@ const errors = (
 
 const header = (description: string, schema: JsonSchema, example: unknown) => ({ description, schema, example })
 
-/** A list (RFC 9651, section 3.1) of named limits with their parameters. */
+/** A list (RFC 9651, section 3.1) of limits. Each has a name and parameters. */
 const limits = (parameters: string) => ({
   type: 'string',
   pattern: '^<>(, <>)*$'.replaceAll('<>', `"([^"\\\\]|\\\\["\\\\])+"${parameters}`),
@@ -96,7 +96,7 @@ const headers = {
   ),
 }
 
-/** @param answers The headers of each response of a status. A header is required if every response has it. */
+/** @param answers The headers of each response with the same status. A header is required if all of them have it. */
 function describeHeaders(isLimited: boolean, answers: readonly ApiError['headers'][]): OpenApiResponse['headers'] {
   const fields = answers.map(fields => ['Cache-Control', ...Object.keys(fields)])
   const names = new Set([...fields.flat(), ...(isLimited ? ['RateLimit-Policy', 'RateLimit'] : [])])
@@ -108,7 +108,7 @@ function describeHeaders(isLimited: boolean, answers: readonly ApiError['headers
   )
 }
 
-/** Every response of an operation, by status. */
+/** All responses of an operation, by status. */
 export function describeResponses(operation: AnsweredOperation, settings: AnswerSettings): Operation['responses'] {
   const { rateLimited } = settings
   // Every described path is ours.

@@ -2,7 +2,7 @@ import type { HostnameDetails } from '../hostname/mistake.ts'
 import { MAX_DOMAINS, MAX_LIMIT, MAX_TEAM_ID_LENGTH } from '../wire/fields.ts'
 import type { InvalidCode } from '../wire/response.ts'
 
-/** When a hostname gets each code. A code that is missing here does not compile. */
+/** When a hostname gets each code. The compiler reports a missing code. */
 const invalidCodes: Readonly<Record<InvalidCode, string>> = {
   empty_domain: 'Empty, or only white space.',
   invalid_domain: 'Not a hostname, or a public IP address in an unusual spelling.',
@@ -66,7 +66,7 @@ const invalid = {
   message: text('For people. Says what is wrong and, if only one hostname can be meant, what to send instead.'),
 }
 
-/** The fields that depend on the reason. A field that is missing here does not compile. */
+/** The fields that depend on the reason. The compiler reports a missing field. */
 const details: Readonly<Record<keyof HostnameDetails, object>> = {
   character: text('The invalid character.'),
   label: text('The invalid label.'),

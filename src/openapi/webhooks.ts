@@ -56,7 +56,10 @@ const unavailable = {
   },
 }
 
-/** The requests that `createWebhook` sends to a monitor. A status on its own takes precedence over its range. */
+/**
+ * The requests that `createWebhook` sends to a monitor. A single status takes precedence over the range that contains
+ * it.
+ */
 export const webhooks: Webhooks = {
   'domains.changed': {
     post: {

@@ -11,8 +11,8 @@ import { requireActiveTeam } from './team.ts'
 
 /**
  * Deletes 1 to 100 registrations of one team, each with its own result. Other teams can register the names at once, and
- * the next sweep pushes the releases to the monitor. It is safe to repeat the call: names that it has already deleted
- * are then `missing`.
+ * the next sweep pushes the releases to the monitor. It is safe to repeat the call: names that the first call has
+ * deleted are then `missing`.
  *
  * @param body `{ domains, team_id }`, as for registering.
  * @returns One result for each submitted name, in the submitted order, and totals. `missing` means that this team has
@@ -65,7 +65,7 @@ function toResults(
     const { domain, refusal } = read
     const domainId = ids.get(domain)
     if (domainId === undefined) return refusal ? toInvalidResult(input, refusal) : { status: 'missing', input }
-    // If the call repeats this name, the repetition is `missing`.
+    // If the call contains this name again, the repetition is `missing`.
     ids.delete(domain)
     return { status: 'deleted', input, domain, domainId }
   })

@@ -52,7 +52,7 @@ export async function* eachPage(
 }
 
 /**
- * Iterates over the registrations that a team has at the start, but not over later ones: otherwise two transfers in
+ * Iterates over the registrations that a team has at the start. Later ones are left out: otherwise two transfers in
  * opposite directions would never end.
  */
 export async function* eachPageHeld(
@@ -69,7 +69,7 @@ export async function* eachPageHeld(
   }
 }
 
-/** @throws {TypeError} if a store lists the same page again. Otherwise the loop would never end. */
+/** @throws {TypeError} if a store lists the same page again: the loop would never end. */
 export function advance(last: ListedRegistration, options: ListOptions): string {
   const next = toCursor(last, options)
   if (next === options.after)

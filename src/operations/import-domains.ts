@@ -19,7 +19,7 @@ export interface RegistrationToImport {
   readonly teamId: string
   /** A `Date`, or a string as `Date.prototype.toISOString` returns it. */
   readonly createdAt: Date | string
-  /** `true`: the monitor already knows it. `false`: the next sweep pushes it. */
+  /** `true` if the monitor already knows the registration. If it is `false`, the next sweep pushes the registration. */
   readonly synchronized: boolean
 }
 
@@ -40,9 +40,9 @@ export interface RejectedImport {
 export interface ImportResult {
   /** How many registrations were saved. */
   readonly imported: number
-  /** How many already existed, with the same ID and team. */
+  /** How many registrations already existed, with the same ID and team. */
   readonly existing: number
-  /** All others, in the given order. */
+  /** The registrations that were not imported, in the given order. */
   readonly rejected: readonly RejectedImport[]
 }
 
@@ -50,10 +50,10 @@ export interface ImportResult {
  * Saves registrations from another store, with their IDs, teams and times. Use it to move to another database. The
  * overlap rules apply to existing and to imported registrations. Limits of teams do not apply.
  *
- * It saves parts of 1,000 registrations, each in one atomic step. It holds one part and all rejections in memory. If it
- * fails, the earlier parts stay saved. It is safe to repeat an import: registrations with the same ID and team stay as
- * they are. But a repeated import also registers names again that were released in the meantime, so finish the import
- * before teams release names.
+ * It saves parts of 1,000 registrations, each in one atomic step, and holds one part and all rejections in memory. If
+ * it fails, the earlier parts stay saved. It is safe to repeat an import: registrations with the same ID and team stay
+ * as they are. But if names were released after the first import, a repeated one registers them again. So finish the
+ * import before teams release names.
  *
  * | code | why |
  * | --- | --- |
@@ -126,7 +126,7 @@ async function importPart(store: DomainStore, part: readonly RegistrationToImpor
   }
 }
 
-/** How far the old store's clock may have been ahead, in milliseconds. */
+/** How far the old store's clock may have been ahead of this one, in milliseconds. */
 const MOST_AHEAD = 86_400_000
 
 interface Readable {
@@ -157,7 +157,7 @@ function readRow(given: RegistrationToImport, latest: number): Readable | Unread
   return { row: { domainId, domain, registrableDomain, teamId, createdAt, synchronized }, todaysDomain }
 }
 
-/** `Date` reads "2020-02-31" as a day in March, and a time without a zone as local time. */
+/** `Date` reads "2020-02-31" as a day in March. It reads a time without a zone as local time. */
 const isChanged = (given: Date | string, read: Date): boolean => isText(given) && given !== read.toJSON()
 
 /** RFC 9562, section 5.7. */

@@ -54,8 +54,8 @@ export async function listDomains(
 }
 
 /**
- * Exports all registrations of one team, oldest first, even if the team is suspended. It holds only one page in memory,
- * and reads the next one once the previous one has been consumed.
+ * Exports all registrations of one team, oldest first, even if the team is suspended. Only one page is in memory; the
+ * next one is read once you have consumed it.
  *
  * @param query `team_id` (required with an organization key), and `after`. To resume an incomplete export, pass the
  *   `domainId` of its last line as `after`.
@@ -92,7 +92,7 @@ export async function exportDomains(
 /** The length of a page. While a reader stalls, one page and the buffers of its connection stay in memory. */
 const EXPORT_PAGE = 200
 
-/** Does not use a generator, which would keep the previous page in memory between two pages. */
+/** This is not a generator, which would keep the previous page in memory between two pages. */
 function toPages(
   first: readonly ListedRegistration[],
   read: (after: string) => Promise<readonly ListedRegistration[]>,

@@ -17,22 +17,24 @@ export type Correction =
   | { readonly action: 'add'; readonly registration: Registration }
   | { readonly action: 'remove'; readonly watched: Watched }
 
-/** How many corrections are looked up again together. They become outdated while the caller handles them one by one. */
+/**
+ * How many corrections are looked up again at a time. While the caller handles them one by one, they become outdated.
+ */
 const MOST_CONFIRMED = 100
 
 /**
  * Compares the registrations with the list of a monitor, and yields the hostnames that the monitor must add or remove.
  * Both sides change during the comparison, so it looks up differences again, at most 100 at a time, right before it
- * yields them. It leaves pending registrations, and the monitor's entries for those names, to the sweeps. If a
- * registration is watched for another team, it is removed and then added again. Only one page is held in memory,
- * regardless of the number of names.
+ * yields them. It leaves pending registrations, and the monitor's entries for those names, to the sweeps. If the
+ * monitor watches a registration for another team, the registration is removed and then added again. Only one page is
+ * held in memory, regardless of the number of names.
  *
- * Pass a store on the primary database. A lagging replica does not have the newest registrations yet, so the monitor
- * would remove them.
+ * Pass a store on the primary database. A replica that lags lacks the newest registrations, so the monitor would remove
+ * them.
  *
  * @param watched The monitor's list, in ascending order of `domainId`.
- * @returns Corrections. It must do no harm to add a name that is already watched, or to remove one that is no longer
- *   watched.
+ * @returns Corrections. The monitor must tolerate two corrections that change nothing: adding a name that it already
+ *   watches, and removing one that it no longer watches.
  * @throws {TypeError} if the store lacks `list` or `find`, or if `watched` or the store's own list is not in order. IDs
  *   must ascend in the order of registration; in all bundled stores, they do.
  * @throws The failure of the store or of `watched`.
@@ -77,7 +79,7 @@ async function* compare(
       if (order >= 0) right = await watched.next()
     }
   } finally {
-    // If the caller stops early, this also closes its iterable, such as a database cursor.
+    // If the caller stops early, this also closes the caller's iterable, such as a database cursor.
     await watched.return()
   }
 }
@@ -85,7 +87,7 @@ async function* compare(
 const isOfAnotherTeam = (watched: Watched, registration: Registration): boolean =>
   watched.teamId !== undefined && watched.teamId !== registration.teamId
 
-/** A side that has ended sorts last. */
+/** When one side has ended, the other one always comes first. */
 function compareIds(left: IteratorResult<ListedRegistration>, right: IteratorResult<Watched>): number {
   if (left.done) return 1
   if (right.done) return -1
@@ -109,7 +111,7 @@ async function* inOrder<Side extends Watched>(
   }
 }
 
-/** Looks up the differences again, and keeps those that still exist. */
+/** Looks up the differences again, and returns those that still exist. */
 async function confirm(store: DomainStore, corrections: readonly Correction[]): Promise<readonly Correction[]> {
   if (corrections.length === 0) return []
   const find = requireMethod(store, 'find')

@@ -16,8 +16,8 @@ import { requireActiveTeam } from './team.ts'
 /** Options of {@link registerDomains}. */
 export interface RegisterDomainsOptions extends OperationOptions {
   /**
-   * Called with the cause of `internal_error` results, once for each distinct failure. It is meant for your logs;
-   * clients never see the cause. If the whole call fails, the error is thrown instead, with its `cause`. Errors and
+   * Called with the cause of `internal_error` results, once for each distinct failure. Use it for your logs; clients
+   * never see the cause. If the whole call fails, it is not called: the error is thrown, with its `cause`. Errors and
    * rejections of this function are ignored. Default: the causes are not reported.
    */
   onError?: ((cause: unknown) => unknown) | undefined
@@ -26,7 +26,7 @@ export interface RegisterDomainsOptions extends OperationOptions {
 /**
  * Registers 1 to 100 hostnames for one team, each with its own result: the operation `POST /v1/domains` without HTTP.
  *
- * It is always safe to repeat a call, even if its response was lost: names that it has already registered are then
+ * It is always safe to repeat a call, even if its response was lost: names that the first call has registered are then
  * `existing`, with the same `domainId`.
  *
  * @param keyContext The caller; see {@link authenticate}.
@@ -71,7 +71,7 @@ export const registerDomains = (
       { store, teamId: team.id, maxDomains: team.maxDomains, deadline, onError: cause => causes.push(cause) },
       names,
     )
-    // Some results may be internal_error. If the store could save nothing, the whole call fails.
+    // Some results may be `internal_error`. But if the store could not save any name, the whole call fails.
     if (names.length > 0 && outcomes.every(isInternalError))
       throw internalError('The domains may or may not have been saved.', toOne(causes))
     for (const cause of causes) ignoreErrors(onError)(cause)
@@ -97,7 +97,7 @@ export const registerDomains = (
 const savedAnswers = new WeakMap<object, RegisterDomainsResponse>()
 
 /**
- * Returns the response that a call would have had without its error. Only for a call that registered names but did not
+ * Returns the response that a call would have had without its error. Only for a call that registered names and did not
  * synchronize them.
  */
 export const savedAnswerOf = (error: object): RegisterDomainsResponse | undefined => savedAnswers.get(error)

@@ -7,7 +7,7 @@ import { type Deadline, TimeLimitError } from '../time/deadline.ts'
 /**
  * Finds the team of a call. A team of another organization is treated as if it did not exist.
  *
- * @returns The team from your application; its ID may be spelled differently than the submitted one.
+ * @returns The team as your application returned it. The spelling of its ID may differ from that in the call.
  * @throws {ApiError} 404 `team_not_found`; 500 `internal_error` if the team cannot be looked up, or is malformed.
  */
 export async function requireTeam(
@@ -32,8 +32,8 @@ export async function requireTeam(
 /** If transactions like this one hold all connections of the pool, `findTeam` may never get a connection. */
 const waitedInTransaction = (cause: TimeLimitError) =>
   new Error(
-    'findTeam did not return in time. In your transaction, it must query through that transaction: the pool may have ' +
-      'no other connection',
+    'findTeam did not return in time. Called inside your transaction, it must query on the same connection: the pool ' +
+      'may have no other',
     { cause },
   )
 

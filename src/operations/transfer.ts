@@ -27,18 +27,18 @@ export interface Transferred {
 
 /**
  * Transfers registrations from one team to another. At every moment, each name belongs to exactly one team. Each
- * registration gets a new `domainId`, because an ID never moves to another team. So no alert of one team reaches
- * another. The monitor gets the new ID before it must forget the former one.
+ * registration gets a new `domainId`: an ID never passes to another team, so no alert of one team reaches another. The
+ * monitor gets the new ID before it must forget the former one.
  *
  * With `domains`, the transfer is one atomic step, and skips names that `from` has not registered. Without `domains`,
  * it transfers all registrations that `from` has at the start, in steps of 1,000. If a step fails, the registrations of
  * earlier steps stay transferred: call again for the others. In PostgreSQL, it can be part of your own transaction.
  *
- * @param store A bundled store, or one that has the method `transfer`. Without `domains`, it also needs `list`, and
- *   `count` if the team `to` has `maxDomains`.
+ * @param store A bundled store, or one that has the method `transfer`. Without `domains`, the store also needs `list`,
+ *   and if the receiving team has `maxDomains`, `count` too.
  * @returns The transferred registrations, in any order.
- * @throws {ApiError} 404 `team_not_found` or 403 `team_suspended` for the team `to`. 403 `domain_limit_reached` if the
- *   transfer would exceed the `maxDomains` of that team; nothing was transferred then, unless that team registered
+ * @throws {ApiError} 404 `team_not_found` or 403 `team_suspended` for the receiving team. 403 `domain_limit_reached` if
+ *   the transfer would exceed the `maxDomains` of that team; nothing was transferred then, unless that team registered
  *   names in the meantime. 500 `internal_error` if the team cannot be looked up, or the store cannot count.
  * @throws {TypeError} if the store has no `transfer`, if an option is invalid or unknown, if there are more than 1,000
  *   `domains`, or if both teams are the same.

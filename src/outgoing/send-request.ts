@@ -37,7 +37,7 @@ interface RequestOptions {
 }
 
 /**
- * Sends a request and reads the response. If `fetch` ignores its signal, it still returns in time.
+ * Sends a request and reads the response. Returns in time even if `fetch` ignores its signal.
  *
  * @throws {TimeLimitError} after the time limit.
  * @throws The reason of the signal, once it is aborted.
@@ -73,7 +73,7 @@ async function readText({ body }: Response, limit: number): Promise<Pick<Receive
     text += decoder.decode(value.subarray(0, left), { stream: true })
     left -= value.byteLength
     if (left >= 0) continue
-    // Closes the connection. Even if that fails, the response is known.
+    // Closes the connection. If that fails, the response is still known.
     reader.cancel().catch(() => {})
     return { text, isCut: true }
   }

@@ -7,7 +7,7 @@ import type { Answer, BoundStatement } from './statement.ts'
 /*
  * The application's transaction, in READ COMMITTED: an object with `query` and without `transaction`. Each call uses a
  * savepoint, so a failed call leaves the transaction as it was. The caller may commit or roll back as soon as the call
- * times out. So the store ends its savepoint before that, and sends nothing afterwards.
+ * times out. So the store ends its savepoint before the time limit, and sends nothing afterwards.
  */
 
 const SAVEPOINT = 'domain_registration'
@@ -31,7 +31,8 @@ export function fromTransaction(transaction: PostgresTransaction): Database {
     session ??= await deadline.wait(identify(transaction, deadline))
     const key = session
     const before = lastTurn.get(key)
-    // Once a call has begun, it enforces its time limit itself: it returns only after it has sent its last statement.
+    // Once a call has begun, it enforces its time limit itself: it does not return before it has sent its last
+    // statement.
     const turn = Promise.resolve(deadline.wait(before)).then(() => inSavepoint(transaction, deadline, work))
     const settled = Promise.allSettled([before, turn])
     lastTurn.set(key, settled)
@@ -47,7 +48,7 @@ export function fromTransaction(transaction: PostgresTransaction): Database {
 
     transact: (deadline, settings, work) =>
       inTurn(deadline, async ({ sequence, limit }) => {
-        // The application itself decides how long it may be idle.
+        // How long the transaction may be idle is left to the application.
         const { transaction_isolation: _, idle_in_transaction_session_timeout: __, ...applied } = settings
         const before = await readSettings(sequence, Object.keys(applied))
         apply(sequence, { ...applied, statement_timeout: limit() })
@@ -92,7 +93,7 @@ async function inSavepoint<T>(
   } catch (error) {
     isOver = true
     sequence.end()
-    // The rollback is sent at once: after a statement that is still running, and before any statement of the
+    // The rollback is sent at once, so it comes after a statement that is still running and before any statement of the
     // application.
     const rollback = settle(transaction.query(`ROLLBACK TO SAVEPOINT ${SAVEPOINT}`, []))
     rollbacks.add(rollback)
@@ -108,9 +109,7 @@ async function inSavepoint<T>(
 /** Ignores errors: the error of the call says why the transaction has ended. */
 const settle = (answer: PromiseLike<unknown>): Promise<unknown> => Promise.resolve(answer).catch(ignore)
 
-/**
- * Identifies the session, regardless of which object sends its statements. Process IDs are unique on a running server.
- */
+/** Identifies the session, even if several objects send its statements. Process IDs are unique on a running server. */
 async function identify(transaction: PostgresTransaction, deadline: Deadline): Promise<string> {
   const text = `SELECT concat_ws(' ', pg_backend_pid(), inet_server_addr(), inet_server_port()) AS session`
   for (;;) {
@@ -119,8 +118,8 @@ async function identify(transaction: PostgresTransaction, deadline: Deadline): P
       const { rows } = await transaction.query(text, [])
       return (rows[0] as { session: string }).session
     } catch (error) {
-      // A statement of another store may just have failed in its savepoint. That store rolls back before this timer
-      // fires.
+      // Another store's statement may just have failed in that store's savepoint. That store rolls back before this
+      // timer fires.
       await new Promise(resolve => setTimeout(resolve))
       if (!hasCode(error, aborted) || rollbacks.size === 0) throw error
       await deadline.wait(Promise.all(rollbacks))
@@ -137,8 +136,8 @@ async function readSettings(sequence: Sequence, names: readonly string[]): Promi
   const text = `SELECT ${["current_setting('transaction_isolation') AS isolation", ...columns].join(', ')}`
   const [row] = (await sequence.add({ text })).rows as [Record<string, string | null>]
   const { isolation, ...settings } = row
-  // Under any other level, a statement does not see rows that other transactions committed while it waited for their
-  // locks.
+  // Under any other level, a statement that waited for a lock does not see the rows that were committed during the
+  // wait.
   if (isolation !== 'read committed')
     throw new Error(`Your transaction must be in READ COMMITTED; it is in ${isolation?.toUpperCase()}`)
   return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, value ?? '']))

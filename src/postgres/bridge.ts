@@ -20,8 +20,8 @@ export interface PostgresBridge extends PostgresTransaction {
   /** Runs a statement outside a transaction, on any connection. */
   query(text: string, values: unknown[]): PromiseLike<Answer>
   /**
-   * Calls `work` in a transaction. The transaction commits if `work` resolves, and rolls back if `work` rejects. The
-   * returned promise settles after that.
+   * Calls `work` in a transaction. Commits if `work` resolves, and rolls back if `work` rejects. Settles only after
+   * that.
    */
   transaction<T>(work: (transaction: PostgresTransaction) => Promise<T>): PromiseLike<T>
 }
@@ -34,8 +34,8 @@ export interface PostgresTransaction {
    */
   query(text: string, values: unknown[]): PromiseLike<Answer>
   /**
-   * Pools and clients of `pg` have this method, so neither is accepted as a transaction. Pass an object with only
-   * `query` instead.
+   * Exists so that a pool or a client of `pg`, which have this method, is not accepted as a transaction. Pass an object
+   * that only has `query` instead.
    */
   connect?: never
 }
@@ -69,8 +69,8 @@ export function fromPostgresJs(sql: PostgresJs, prepare: boolean): Database {
 
 /**
  * If `work` fails, postgres.js sends ROLLBACK, which ends the process if the connection is closed
- * (https://github.com/porsager/postgres/issues/1208). `sql.begin` has already rejected by then, so the promise of
- * `work` is left unsettled.
+ * (https://github.com/porsager/postgres/issues/1208). In that case, `sql.begin` has already rejected, so the promise of
+ * `work` never settles.
  */
 async function begin<T>(sql: PostgresJs, work: (transaction: PostgresJsTransaction) => Promise<T>): Promise<T> {
   let isSettled = false
@@ -132,9 +132,9 @@ export function apply(sequence: Sequence, settings: Settings): void {
 }
 
 /**
- * Rejects a bridge over a transaction, such as Drizzle's `tx`: changes would be pushed to the monitor before they are
- * committed. This is detected by a local setting, which ends with its statement unless the statement is part of a
- * transaction.
+ * Rejects a bridge over a transaction, such as Drizzle's `tx`, because changes would be pushed to the monitor before
+ * they are committed. A setting that is local to a transaction reveals such a bridge: without a transaction, it ends
+ * with its statement.
  */
 async function refuseTransaction(bridge: PostgresBridge): Promise<void> {
   const name = `domain_registration.transaction`

@@ -24,22 +24,23 @@ export type Settings = Readonly<Record<string, string>>
 
 export interface Transaction {
   /**
-   * Locks and looks up rows. A transaction that does nothing else may end with a rollback, which does not wait for the
-   * disk.
+   * Locks and looks up rows. If a transaction does nothing else, it may end with a rollback, which does not wait for
+   * the disk.
    */
   readonly ask: Send
   /**
-   * Makes changes that must be committed. Send them only after the result of an earlier statement, unless they do no
-   * harm on their own: the `BEGIN` before them may have failed.
+   * Makes changes that must be committed. The `BEGIN` before them may have failed. So send them only after the result
+   * of an earlier statement, unless they do no harm on their own.
    */
   readonly change: Send
 }
 
 /**
- * Sends a statement in a transaction. Statements that are sent without waiting in between are pipelined if the driver
- * can do that, but still run in order.
+ * Sends a statement in a transaction. If statements are sent without waiting for results, they are pipelined (if the
+ * driver can do that), but still run in order.
  *
- * @returns The result, once all earlier statements have a result too. Rejects with the first failure of any of them.
+ * @returns The result, once all earlier statements have a result too. If any of them fails, rejects with the first
+ *   failure.
  */
 export type Send = <Row>(statement: Statement<Row>, ...values: readonly Value[]) => Promise<Answer<Row>>
 
@@ -49,7 +50,7 @@ export const toCommands = (settings: Settings): string =>
     .map(([name, value]) => `SET LOCAL ${name} = '${value.replaceAll("'", "''")}'`)
     .join('; ')
 
-/** The statements of one transaction, in order. None is sent after a failure, past the deadline, or after the end. */
+/** The statements of one transaction, in order. After a failure, past the deadline, or after the end, none is sent. */
 export interface Sequence extends Transaction {
   add(query: BoundStatement): Promise<Answer>
   /** Whether any change must be committed. */
@@ -78,7 +79,7 @@ export function createSequence(
     const previous = last
     const sent = isPipelined ? send(next) : previous.then(() => send(next))
     const answer = previous.then(() => sent)
-    // Later results reject with the same error.
+    // All later results reject with the same error.
     sent.catch(ignore)
     answer.catch(ignore)
     last = answer

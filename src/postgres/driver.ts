@@ -16,8 +16,8 @@ export type PostgresDriver = PostgresPool | PostgresJs | PostgresBridge | Postgr
 export interface DriverOptions {
   /**
    * A `Pool` of `pg`, a `PGlite`, the `sql` of postgres.js, a {@link PostgresBridge} to another driver, or your own
-   * transaction, see {@link PostgresTransaction}. Your connections stay as they are: session settings change only
-   * within a transaction.
+   * transaction (see {@link PostgresTransaction}). The session settings of your connections stay as they are: stores
+   * change settings only within a transaction.
    */
   database: PostgresDriver
   /**
@@ -30,13 +30,13 @@ export interface DriverOptions {
 
 /** The rules of the options that all functions of this folder accept. */
 export const driverRules = {
-  // {@link toDatabase} checks it and says what is wrong.
+  // {@link toDatabase} checks this option and says what is wrong.
   database: { holds: () => true, expected: 'a pool' },
   preparedStatements: { holds: optional(value => typeof value === 'boolean'), expected: 'true or false' },
   timeLimit: timeLimitRule,
 } satisfies Rules
 
-/** @throws {TypeError} if the value is none of these, so the mistake is found when the application starts. */
+/** @throws {TypeError} if the value is none of these. So a mistake is found when the application starts. */
 export function toDatabase({ database, preparedStatements = true }: DriverOptions): Database {
   return explaining(adapt(database, preparedStatements))
 }

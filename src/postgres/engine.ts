@@ -2,7 +2,7 @@ import type { Deadline } from '../time/deadline.ts'
 import type { Database, Settings } from './database.ts'
 import { unprepared } from './statement.ts'
 
-/** Makes the planner use an index, because the statistics of a growing table are outdated. */
+/** Makes the planner use indexes. Otherwise it would rely on statistics, which are outdated while a table grows. */
 const BY_INDEX: Settings = {
   enable_seqscan: 'off',
   enable_bitmapscan: 'off',
@@ -12,7 +12,10 @@ const BY_INDEX: Settings = {
   jit: 'off',
 }
 
-/** Makes calls through different nodes lock in the same order. Each call uses a single connection to a worker. */
+/**
+ * With these settings, calls through different nodes take their locks in the same order. Each call uses a single
+ * connection to each worker.
+ */
 const BY_ONE_CONNECTION: Settings = {
   'citus.enable_local_execution': 'off',
   'citus.enable_deadlock_prevention': 'off',
@@ -21,14 +24,14 @@ const BY_ONE_CONNECTION: Settings = {
 }
 
 /**
- * Applies settings on the workers too. For each setting that comes after this one, Citus sends the whole SQL to the
- * workers again. So exactly one setting comes after it.
+ * Applies settings on the workers too. For each setting that follows it, Citus sends the whole SQL to the workers
+ * again, so exactly one setting follows.
  */
 const ON_WORKERS_TOO: Settings = { 'citus.propagate_set_commands': 'local' }
 
 /** The settings for each engine. */
 const PLANNING = {
-  /** A prepared statement is planned once, because planning it takes longer than running it. */
+  /** Prepared statements are planned once, because planning takes longer than running them. */
   PostgreSQL: { plan_cache_mode: 'force_generic_plan', ...BY_INDEX },
   /** PostgreSQL with the Citus extension, which needs the values of parameters to find their shards. */
   Citus: { ...BY_ONE_CONNECTION, ...BY_INDEX, ...ON_WORKERS_TOO, plan_cache_mode: 'force_custom_plan' },
@@ -40,8 +43,8 @@ export type Engine = keyof typeof PLANNING
 
 /**
  * A condition that limits Citus to the shards of the second-level domains in an array parameter. Empty for other
- * engines. No index has the collation of the condition, so no index is scanned for it. The default collation is not
- * used, because Citus would not send it to its workers.
+ * engines. Its collation is one that no index has, so no index is scanned for it. It is not the default collation,
+ * because Citus would not send that one to its workers.
  */
 export const inShards = (engine: Engine, table: string, parameter: string): string =>
   engine === 'Citus' ? `AND ${table}.second_level_domain = ANY (${parameter}::text[] COLLATE "POSIX")` : ''
@@ -55,8 +58,8 @@ const LOCK_SHARE = 0.9
 
 /**
  * Returns the settings of a transaction. The time limits release the locks of a process that freezes. With
- * `row_security` off, statements fail if row-level security would hide rows from them: hidden names would be registered
- * twice.
+ * `row_security` off, statements fail if row-level security would hide rows from them, because hidden names would be
+ * registered twice.
  */
 export function toSettings(engine: Engine, milliseconds: number, isolation: Isolation): Settings {
   const limit = toLimit(milliseconds)

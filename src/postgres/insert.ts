@@ -19,8 +19,8 @@ interface Insertion {
 }
 
 /**
- * Creates an `INSERT`. Without `onConflict`, it fails if one of your triggers skips a row, because a row that was not
- * saved must not be reported as saved. Citus has no triggers.
+ * Creates an `INSERT`. Without `onConflict`, it fails if one of your triggers skips a row: the row was not saved, so it
+ * must not be reported as saved. On Citus there are no triggers.
  */
 export function createInsert(
   engine: Engine,
@@ -30,7 +30,8 @@ export function createInsert(
     types.map((type, index) => `$${first + index}::${type}`)
 
   if (engine === 'Citus') {
-    // Each row goes to its shard with its own values: with arrays, every shard would get and unpack all of them.
+    // Each row is sent to its shard with its own values. Arrays would be sent to every shard, which would unpack all of
+    // them.
     return (rows, ...values) => {
       const ofAll = toParameters(shared, 1)
       const lists = rows.map((_, row) => toRow(toParameters(types, 1 + shared.length + row * types.length), ofAll))

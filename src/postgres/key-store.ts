@@ -43,7 +43,7 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
 
   async function find(ask: Ask, hash: string): Promise<StoredKeyRecord | null> {
     const [row] = await ask(statements.find, hash)
-    // A key that was found is not hidden, so finding it takes one round trip.
+    // Only a key that is not found may be hidden by row-level security. So finding a key takes one round trip.
     if (!row) await requireVisible(ask)
     return row ? toStoredRecord(row) : null
   }
@@ -106,7 +106,7 @@ interface Hash {
 
 const toMillisecondsOf = (date: Date | null | undefined) => date?.getTime() ?? null
 
-/** In an `UPDATE`, Citus accepts a time as a number, but not as a string, whose meaning depends on settings. */
+/** In an `UPDATE`, Citus accepts a time as a number. It does not accept a string, whose meaning depends on settings. */
 function createKeyStatements({ keys }: Tables) {
   const row = toSelectList<KeyRow>({
     ...keyColumns,

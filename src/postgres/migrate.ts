@@ -53,7 +53,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
     if (version > SCHEMA_VERSION) {
       throw new Error(`The tables have version ${version}; this package supports up to version ${SCHEMA_VERSION}`)
     }
-    // An empty table instead of a lost one would let names be registered twice.
+    // If a lost table were replaced by an empty one, names could be registered twice.
     if (missing !== null) {
       throw new Error(`Tables have been dropped, or were not restored: ${missing}. Run "domain-registration doctor"`)
     }
@@ -90,8 +90,8 @@ async function findState(database: Database, deadline: Deadline, { schema: _, ..
 }
 
 /**
- * "Tuple concurrently updated" has no specific code. If an error has a hint, it is from Citus, which refers to the
- * coordinator.
+ * "Tuple concurrently updated" has only the general code XX000. If an error with this code has a hint, it is from
+ * Citus, and the hint refers to the coordinator.
  */
 const isRace = (error: unknown) =>
   hasCode(error, races) || (hasCode(error, new Set(['XX000'])) && !(error as { hint?: unknown }).hint)

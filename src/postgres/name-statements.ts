@@ -28,11 +28,12 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
   return {
     /**
      * Inserts missing lock rows of registrable domains, and locks the existing ones, in the given order. The order must
-     * be ascending, so that two calls cannot deadlock. `WHERE false` locks a row without writing to it.
+     * be ascending, so that two calls cannot deadlock. `WHERE false` makes the statement lock a row without writing to
+     * it.
      *
-     * A concurrent call for the same registrable domain waits. Its lookups are separate statements, because only those
-     * have a snapshot from after the wait (READ COMMITTED). An engine that may only have snapshot isolation needs a
-     * write to detect the other call.
+     * A concurrent call for the same registrable domain waits for these locks. Its lookups are separate statements,
+     * because under READ COMMITTED only a later statement sees what was committed during the wait. If an engine may
+     * only have snapshot isolation, it detects the other call only by a write.
      */
     claim: createInsert(engine, {
       name: 'claim',
@@ -105,7 +106,7 @@ const selectIds = (table: string) =>
 
 /** Finds names by their domain; on Citus, in the shards of their second-level domains, $2. */
 function findNames(names: string, engine: Engine, select: (condition?: string) => string): string {
-  // A hash index cannot be scanned in order, so there is no other plan, regardless of the size of the tables.
+  // A hash index cannot be scanned in order, so however large the tables are, there is no other plan.
   return `${select(inShards(engine, 'waiting', '$2'))}
     FROM unnest($1::text[]) AS asked (domain) JOIN ${names} AS name ON name.domain = asked.domain
     WHERE true ${inShards(engine, 'name', '$2')}`
@@ -113,13 +114,15 @@ function findNames(names: string, engine: Engine, select: (condition?: string) =
 
 /**
  * Finds the names below several bases; on Citus, below one base. $1 to $3 are the second-level domains of the bases and
- * their ranges of paths. $4 has an array literal for each base: the registrable domains that a name within it may have.
- * $5 is the team. Returns JSON, because drivers return arrays in different forms.
+ * the limits of their ranges of paths. $4 has an array literal for each base: the registrable domains that a name may
+ * have if no public suffix separates it from the base. $5 is the team. Returns JSON, because drivers return arrays in
+ * different forms.
  */
 function findBelow(names: string, engine: Engine): string {
   const inRange = 'name.path > base.after AND name.path < base.before'
   const secondLevelDomain = engine === 'Citus' ? '($1::text[])[1]' : 'base.second_level_domain'
-  // With the column's collation, the planner would choose an index that reads all names behind public suffixes.
+  // With the column's collation, the planner would choose an index that also reads all names that a public suffix
+  // separates from the base.
   const inShard = engine === 'Citus' ? `AND name.second_level_domain = (($1::text[])[1] COLLATE "POSIX")` : ''
   // Each condition matches exactly one index. The limit also keeps the planner from scanning the names first.
   const findWithin = (condition: string, limit: number) =>
@@ -157,7 +160,8 @@ const listsById = (select: string) => ({
   listNewest: unprepared<NameRow>(
     `${select} WHERE name.domain_id < $1::uuid ORDER BY name.domain_id DESC LIMIT $2::bigint`,
   ),
-  // Compares rows, not single columns: otherwise the planner may read all names by ID, and filter out other teams'.
+  // Compares rows, not single columns. Otherwise the planner may read the names of all teams by ID, and leave out those
+  // of other teams afterwards.
   listOldestOfTeam: unprepared<NameRow>(
     `${select} WHERE (name.team_id, name.domain_id) > ($3::text, $1::uuid)
        AND (name.team_id, name.domain_id) <= ($3::text, '${LAST_ID}'::uuid)

@@ -4,7 +4,7 @@ import { createInsert } from './insert.ts'
 import type { Tables } from './schema.ts'
 import { type Id, prepared, returningId, toMilliseconds, toTime, unprepared } from './statement.ts'
 
-/** The time of the statement. The transaction may have begun long before, and then have waited for locks. */
+/** The time of the statement, not of the transaction, which may have begun long before and then waited for locks. */
 const NOW = 'statement_timestamp()'
 /** Uses no interval: on Citus, a column cannot be set from an expression that depends on the time zone. */
 const afterWait = (milliseconds: string) =>
@@ -33,8 +33,8 @@ const stats = toSelectList<StatsRow>({
 
 /**
  * Statements on the pending changes. Waits are in milliseconds. Changes are selected by their IDs ($1), and on Citus
- * also by their second-level domains (the last parameter). Only one column of an index is compared with an array:
- * before version 17, PostgreSQL looks up each pair of values from two arrays.
+ * also by their second-level domains (the last parameter). No two columns of an index are compared with arrays: before
+ * version 17, PostgreSQL would look up each pair of their values.
  */
 export function createOutboxStatements({ changes, monitor }: Tables, engine: Engine) {
   const isNamed = (lastParameter: string) =>
@@ -68,14 +68,14 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
           ', ',
         ),
     }),
-    /** Makes changes that follow the IDs $1 follow the IDs $2 instead. */
+    /** Changes that follow one of the IDs $1 now follow the ID at the same place in $2. */
     follow: unprepared(
       `UPDATE ${changes} AS waiting SET follows = asked.next
        FROM unnest($1::uuid[], $2::uuid[]) AS asked (domain_id, next)
        WHERE waiting.follows = asked.domain_id ${inShards(engine, 'waiting', '$3')}`,
     ),
 
-    /** Leases registrations to a call for $2 milliseconds, unless they are already due later. */
+    /** Leases registrations to a call for $2 milliseconds, unless they are already due after that. */
     lease: unprepared(
       `UPDATE ${changes} AS waiting SET due = greatest(due, ${afterWait('$2')}) WHERE ${isNamed('$3')}`,
     ),
@@ -86,7 +86,8 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
     ),
 
     /**
-     * Makes changes due if they would not be due within $1 milliseconds: they were postponed while a clock was wrong.
+     * Makes those changes due that would not be due within $1 milliseconds: they were postponed while a clock was
+     * wrong.
      */
     hastenFresh: hasten('refusals = 0'),
     hastenRefused: hasten('refusals > 0'),
@@ -101,7 +102,7 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
 
     /** Deletes changes of the kind $2. */
     finish: prepared('finish', `DELETE FROM ${changes} AS waiting WHERE ${isFree(`${isNamed('$3')} AND kind = $2`)}`),
-    /** Makes releases due if they have replaced pushed registrations. */
+    /** Makes those releases due that have replaced pushed registrations. */
     hastenReleases: prepared(
       'hasten_releases',
       `UPDATE ${changes} AS waiting SET due = ${NOW} WHERE ${isFree(`${isNamed('$2')} AND kind = 'released'`)}`,
@@ -160,9 +161,7 @@ const createMonitorStatements = (monitor: string) => ({
 
 const passOverOf = (engine: Engine) => (engine === 'Citus' ? '' : 'FOR UPDATE SKIP LOCKED')
 
-/**
- * Selects rows that are not locked, so no transaction of an application stops a sweep. Citus cannot lock these rows.
- */
+/** Skips locked rows, so no transaction of an application stops a sweep. Citus cannot lock these rows. */
 const isFreeIn = (changes: string, engine: Engine) => (condition: string) =>
   engine === 'Citus'
     ? condition

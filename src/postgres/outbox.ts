@@ -11,10 +11,12 @@ const SWEEP = 'sweep'
 
 type Identified = Pick<Registration, 'domain' | 'domainId'>
 
-/** The outbox in the table of changes. Each method is one transaction; the first push needs one more. */
+/**
+ * The outbox in the table of changes. Each method is one transaction, except that the first push needs a second one.
+ */
 export function createOutbox(transact: Transact): Outbox {
   let isNoted = false
-  /** Records that a process pushes. On Citus, this cannot be part of a transaction across shards. */
+  /** Records that a process pushes. On Citus, a transaction across shards cannot do this. */
   async function noteMonitor(): Promise<void> {
     if (isNoted) return
     await transact(async ({ change, statements }) => void change(statements.addMonitor))

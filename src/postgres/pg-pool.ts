@@ -9,7 +9,7 @@ import { type Answer, type BoundStatement, bind } from './statement.ts'
 export interface PostgresPool {
   /** May return a promise of the client instead of calling back. */
   connect(callback: (error: Error | undefined, client: PostgresClient | undefined) => void): unknown
-  /** Only clients have this method. A client is a single connection, not a pool. */
+  /** Only clients have this method. So a client, which is a single connection, is not accepted as a pool. */
   escapeIdentifier?: never
 }
 
@@ -20,7 +20,7 @@ export interface PostgresClient {
   query(query: BoundStatement): PromiseLike<Answer>
   /** The stream that `pg` writes to. */
   readonly connection?: { readonly stream?: { cork?(): void; uncork?(): void } }
-  /** Returns the client to the pool; with an error, closes it. */
+  /** Returns the client to the pool. If an error is passed, closes the client instead. */
   release(error?: Error): void
   on(event: 'error', listener: (error: Error) => void): unknown
   removeListener(event: 'error', listener: (error: Error) => void): unknown
@@ -30,7 +30,8 @@ export interface PostgresClient {
 const ROLLBACK_TIME_LIMIT = 1000
 
 /**
- * The SQLSTATEs of failures that would recur in this session, but perhaps not in another one. The connection is closed.
+ * The SQLSTATEs of failures that would recur in this session, but perhaps not in another one. So the connection is
+ * closed.
  */
 const lastingFailures = new Set([
   '25006', // read_only_sql_transaction: the server has become a standby
@@ -92,7 +93,7 @@ async function acquire(pool: PostgresPool, deadline: Deadline) {
 }
 
 /**
- * Corks the stream until the running code has sent all its queries, so they leave in one packet. A packet for each
+ * Corks the stream until the running code has sent all its queries, so they leave in one packet. One packet for each
  * query would cost the client more than all its other work.
  */
 function inOnePacket(client: PostgresClient, query: BoundStatement): PromiseLike<Answer> {
@@ -105,8 +106,8 @@ function inOnePacket(client: PostgresClient, query: BoundStatement): PromiseLike
 }
 
 /**
- * Takes a client from the pool. Uses the callback, because the server may close a connection as soon as it is open.
- * With a promise, the listener for that error would be added too late. A pool without callbacks returns a promise.
+ * Takes a client from the pool. Uses the callback, because the server may close a connection as soon as it is open, and
+ * with a promise the listener for that error would be added too late. A pool without callbacks returns a promise.
  */
 function connect(pool: PostgresPool) {
   return new Promise<{ client: PostgresClient; giveBack: (error?: Error) => void }>((resolve, reject) => {

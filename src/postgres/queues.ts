@@ -1,6 +1,9 @@
 import type { Deadline } from '../time/deadline.ts'
 
-/** Lets calls that lock the same registrable domains wait in memory instead of each occupying a connection. */
+/**
+ * Lets calls that lock the same registrable domains wait in memory. If they waited in the database, each would occupy a
+ * connection.
+ */
 export interface Queues {
   /**
    * Calls `work` once its turn has come for each of the registrable domains. Turns are in the order of the calls.
@@ -11,7 +14,10 @@ export interface Queues {
   run<T>(registrableDomains: readonly string[], deadline: Deadline, work: () => Promise<T>): Promise<T>
 }
 
-/** How many calls for one registrable domain run at once: one has the lock, and the next gets it without a delay. */
+/**
+ * How many calls for one registrable domain run at once: one has the lock, and the other one gets the lock next without
+ * a delay.
+ */
 const RUNNING = 2
 
 interface LockQueue {
@@ -21,7 +27,7 @@ interface LockQueue {
 }
 
 export function createQueues(): Queues {
-  /** The queues of the running calls' registrable domains. */
+  /** The queues of all registrable domains that running calls lock or wait for. */
   const queues = new Map<string, LockQueue>()
 
   /** @returns A promise only if the call has to wait. */

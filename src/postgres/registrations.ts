@@ -30,7 +30,7 @@ export function createRegistrations(transact: Transact): Omit<StoreBackend, 'out
         timeLimit: step.timeLimit,
         claims: claimsOf(step),
       }),
-    // Uses snapshot isolation, because it locks nothing.
+    // This transaction locks nothing, so it uses snapshot isolation.
     find: question => transact(transaction => find(transaction, question), { isolation: 'repeatable read' }),
     async release(teamId, keys, recording) {
       const registrableDomains = await findClaims(transact, teamId, keys)
@@ -72,7 +72,8 @@ async function register(
   createId: () => string,
 ): Promise<SavedRegistrations> {
   const { teamId, registrableDomains } = step
-  // The lookups are sent together with the lock statement, and see rows that were saved while it waited.
+  // The lookups are sent together with the lock statement. They still see the rows that were saved while that statement
+  // waited.
   void claim(transaction, claimsOf(step))
   const found = await find(transaction, step)
   const { created, waiting } = decide(found)
@@ -101,7 +102,7 @@ async function find(transaction: StoreTransaction, { teamId, domains, bases, cou
   const counting = counted ? ask(statements.countOfTeam, teamId) : undefined
   const together = engine === 'Citus' ? bases.map(base => [base]) : bases.length > 0 ? [bases] : []
   const findingBelow = together.map(some => {
-    // The registrable domain of a name within a base is the base or a name above it.
+    // If no public suffix separates a name from a base, its registrable domain is the base or a name above the base.
     const ranges = some.map(base => ({ ...keysBelow(base), within: toArrayLiteral([base, ...ancestorsOf(base)]) }))
     return ask(statements.findBelow, ...toArrays(ranges, 'secondLevelDomain', 'after', 'before', 'within'), teamId)
   })
@@ -150,15 +151,15 @@ function insertAsGiven({ change, statements }: StoreTransaction, saved: readonly
 /**
  * Finds the registrable domains to lock for a team's names; `null` if it has registered none of them.
  *
- * This runs in a separate transaction. In the same transaction, Citus could move a shard between the first statement on
- * it and the lock. A worker would then send the rest of the transaction to the shard's former node, and deletions there
- * would be lost.
+ * This runs in a separate transaction. In the same one, Citus could move a shard between the first statement on the
+ * shard and the lock. A worker would then send the rest of the transaction to the shard's former node, and deletions
+ * there would be lost.
  */
 async function findClaims(transact: Transact, teamId: string, keys: ReleaseKeys): Promise<readonly string[] | null> {
   if (keys.names.length + keys.domainIds.length === 0) return null
   const seen = await transact(transaction => findHeld(transaction, teamId, keys))
   if (seen.size === 0) return null
-  // Includes names that are not registered: one of them could be registered before another is released.
+  // Names that are not registered are locked too: one of them could be registered before another one is released.
   const locked = [...keys.names, ...seen.values()].map(each => each.registrableDomain)
   return [...new Set(locked)].sort()
 }
@@ -182,8 +183,8 @@ async function release(
   const replaced = new Set((await change(statements.replace, ...ids)).rows.map(row => row.domainId))
   const released = (await deleting).rows.flatMap(row => held.get(row.domainId) ?? [])
   await requireReleased(transaction, held, released)
-  // Queried after the pending registrations are deleted. If a first push removes one of them before that, it has
-  // already recorded that there is a monitor.
+  // Queried only after the pending registrations are deleted. If a first push removes one of them before that, the push
+  // has already recorded that there is a monitor.
   const isMonitored = isPushed || (await ask(statements.findMonitor)).rows.length > 0
   const recorded = isMonitored ? released : released.filter(({ domainId }) => replaced.has(domainId))
   // A push of the pending registration may be under way.
@@ -257,7 +258,7 @@ async function findHeld(
   const domains = names.map(({ domain }) => domain)
   const answers = await Promise.all([
     findNames(transaction, domains),
-    // Citus queries all its shards for IDs.
+    // For IDs alone, Citus queries all its shards.
     domainIds.length > 0 ? ask(statements.findIds, domainIds) : { rows: [] },
   ])
   const held = answers.flatMap(({ rows }) => rows).filter(row => row.teamId === teamId)

@@ -7,14 +7,17 @@ const conflicts = new Set([
   '25P03', // idle_in_transaction_session_timeout: postgres.js also reports it to the connection's next transaction
 ])
 
-/** unique_violation: a call with another suffix list was first, or one of your constraints is violated. */
+/**
+ * unique_violation: a process with another suffix list, which locks another registrable domain, has registered the name
+ * first; or the call violates one of your constraints.
+ */
 const duplicate = new Set(['23505'])
 const MOST_DUPLICATES = 3
 
 const FIRST_PAUSE = 5
 const LONGEST_PAUSE = 200
 
-/** Calls `work`, and again after each conflict while there is time, with exponential backoff and jitter. */
+/** Calls `work`, and repeats it after each conflict while there is time, with exponential backoff and jitter. */
 export async function retryConflicts<T>(
   deadline: Deadline,
   work: () => Promise<T>,
@@ -38,7 +41,7 @@ const isRetryable = (error: unknown, attempt: number) =>
 export const hasCode = (error: unknown, codes: ReadonlySet<string>): boolean => findCode(error, codes) !== undefined
 
 /**
- * How many nested causes to search: more than any ORM wraps. The limit ends the search if an error is its own cause.
+ * How many nested causes to search. No ORM wraps that many, and the limit ends the search if an error is its own cause.
  */
 const DEEPEST = 8
 

@@ -159,8 +159,8 @@ const createKeys = ({ keys }: Tables) => [
 ]
 
 /**
- * Distributes the tables over the servers of Citus, unless they are already distributed. A statement goes to the shards
- * of the second-level domains in its parameters; if it has none, it goes to all shards. See docs/citus.md.
+ * Distributes the tables over the servers of Citus, unless they are already distributed. A statement is sent to the
+ * shards of the second-level domains in its parameters, or to all shards if it has none. See docs/citus.md.
  */
 const distribute = ({ locks, names, changes, monitor, keys, version }: Tables): string[] => [
   toDistributed(locks, "'none'"),

@@ -5,7 +5,7 @@ export interface Statement<Row = never> {
   /** The name of the prepared statement on each connection. Without a name, it is not prepared. */
   readonly name: string
   readonly text: string
-  /** Exists only for the type of a result row; never set. */
+  /** Only for the type of a result row. It is never set. */
   readonly row?: Row
 }
 
@@ -23,9 +23,9 @@ export interface Answer<Row = unknown> {
 }
 
 /**
- * Creates a statement that each connection plans once, perhaps while the tables are empty: the plan must be right for
- * tables of any size. The name also depends on the SQL, because several versions of this package, or several schemas,
- * may share a connection.
+ * Creates a statement that each connection plans once, perhaps while the tables are empty. So its plan must be right
+ * for tables of any size. The name of the statement also depends on the SQL, because several versions of this package,
+ * or several schemas, may share a connection.
  */
 export const prepared = <Row = never>(name: string, text: string): Statement<Row> => ({
   name: `domain_registration_${name}_${checksum(text)}`,
@@ -58,7 +58,7 @@ export const bind = ({ name, text }: Statement<unknown>, values: readonly Value[
 
 /**
  * Writes an array literal (PostgreSQL documentation, section 8.15.6) with every element in quotes. It is passed as a
- * parameter, so any string is data. Drivers would escape an array element by element, which takes longer.
+ * parameter, so any string is treated as data. Drivers would escape an array element by element, which takes longer.
  */
 export function toArrayLiteral(elements: readonly Element[]): string {
   // The common case: nothing to escape.
@@ -70,7 +70,7 @@ export function toArrayLiteral(elements: readonly Element[]): string {
 const SPECIAL = /["\\]/
 const quoteElement = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`
 
-/** Returns the array parameters of a statement on many rows: one array for each of these properties. */
+/** Returns the array parameters of a statement on many rows: one array for each of the given properties. */
 export const toArrays = <Name extends string>(
   rows: readonly Readonly<Record<Name, Element>>[],
   ...names: readonly Name[]

@@ -14,7 +14,7 @@ import { createTransact } from './transact.ts'
 /** Options of {@link createPostgresStore}. */
 export interface PostgresStoreOptions extends PostgresSchemaOptions, DriverOptions, ManagedStoreOptions {
   /**
-   * Milliseconds for each transaction, including the wait for a connection and for locks, and retries after conflicts.
+   * Milliseconds for each transaction, including waits for a connection and for locks, and retries after conflicts.
    * Default 10,000.
    */
   timeLimit?: number | undefined

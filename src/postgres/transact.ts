@@ -34,7 +34,8 @@ export type Transact = <T>(
 ) => Promise<T>
 
 /**
- * The share of the remaining time that the server gets. So the server times out first, and the connection can be kept.
+ * The share of the remaining time that the server gets. It is less than all, so the server times out first, and the
+ * connection can be kept.
  */
 const SERVER_SHARE = 0.9
 
@@ -53,7 +54,8 @@ export function createTransact(database: Database, tables: Tables, longest: numb
       const settings = toSettings(engine, deadline.remaining() * SERVER_SHARE, isolation)
       return database.transact(deadline, settings, ({ ask, change }) => work({ ask, change, statements, engine }))
     }
-    // The application's transaction may already hold locks for which earlier calls in a queue would wait.
+    // The application's transaction may already hold locks for which earlier calls in a queue wait. So its calls do not
+    // queue.
     const queued = database.isInTransaction ? [] : claims
     return queues.run(queued, deadline, () => retryConflicts(deadline, attempt))
   }
@@ -62,7 +64,8 @@ export function createTransact(database: Database, tables: Tables, longest: numb
 /**
  * Locks registrable domains until the end of the transaction.
  *
- * @param registrableDomains In ascending order of code units; the first may be a team's lock, see {@link lockOfTeam}.
+ * @param registrableDomains In ascending order of code units. The first one may be a team's lock, see {@link
+ *   lockOfTeam}.
  */
 export function claim({ ask, statements }: StoreTransaction, registrableDomains: readonly string[]): Promise<unknown> {
   if (registrableDomains.length === 0) return Promise.resolve()
@@ -70,8 +73,8 @@ export function claim({ ask, statements }: StoreTransaction, registrableDomains:
 }
 
 /**
- * Returns the name of a team's lock, which makes the team's calls take turns. In the order of all locks, it comes
- * before registrable domains, because no hostname begins with `#` or an earlier character.
+ * Returns the name of a team's lock, which makes the team's calls run one after another. It sorts before all
+ * registrable domains, because no hostname begins with `#` or an earlier character.
  */
 export const lockOfTeam = (teamId: string): string => `#${teamId}`
 

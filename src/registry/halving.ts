@@ -1,6 +1,6 @@
 import { TimeLimitError } from '../time/deadline.ts'
 
-/** The outcome of the attempts so far. */
+/** The outcome of the attempts up to now. */
 export interface HalvingProgress {
   readonly hasSucceeded: boolean
   readonly failures: number
@@ -24,10 +24,10 @@ export interface WorkByHalves<Item> {
   readonly random?: (() => number) | undefined
   /**
    * The maximum number of items in the first attempt, and in each attempt after a failure. It doubles with each
-   * success. Set it for items that are likely to fail. Default: no limit.
+   * success. Set it if items are likely to fail. Default: no limit.
    */
   readonly first?: number
-  /** The outcome of earlier attempts on other parts. */
+  /** The outcome of earlier attempts, which were made on other parts. */
   readonly start?: HalvingProgress
 }
 
@@ -43,16 +43,19 @@ export interface Unfinished<Item> extends HalvingProgress {
 
 const NO_PROGRESS: HalvingProgress = { hasSucceeded: false, failures: 0, failuresInARow: 0, cause: undefined }
 
-/** Attempts shrink after this many consecutive failures. A single failing item causes fewer between two successes. */
+/**
+ * After this many consecutive failures, attempts become smaller. A single failing item causes fewer failures between
+ * two successes.
+ */
 const SHRINKS_FROM = 3
 
 /**
  * Processes parts one after another, and isolates failing items so that they do not affect others. A part that fails is
  * split in two. Both halves are retried after all other parts, until each failing item is alone.
  *
- * If everything fails, attempts shrink quickly: after three failures in a row, each is at most half as large as the
- * previous one, until one succeeds. After an attempt that timed out, the next is at most a quarter as large: halving
- * would not be enough, because time limits shrink too.
+ * If everything fails, attempts shrink quickly. After three failures in a row, each attempt is at most half as large as
+ * the previous one, until one succeeds. If an attempt timed out, the next one is at most a quarter as large: time
+ * limits shrink too, so half would not be enough.
  */
 export async function workByHalves<Item>(
   parts: readonly (readonly Item[])[],
@@ -86,7 +89,8 @@ export async function workByHalves<Item>(
 }
 
 /**
- * After this many consecutive failures, assume that everything fails. By then, attempts have shrunk to a single item.
+ * After this many consecutive failures, it is assumed that everything fails. By then, attempts have shrunk to a single
+ * item.
  *
  * @param size The size of the largest part.
  */

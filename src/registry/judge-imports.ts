@@ -8,7 +8,7 @@ export type ImportConflict = ConflictCode | 'id_is_taken' | 'domain_has_another_
 /** The verdict on a registration to import. */
 export type ImportVerdict = 'imported' | 'existing' | ImportConflict
 
-/** An ID that no team has: an import contains registrations of several teams, so there is no calling team. */
+/** An ID that no team has. An import contains registrations of several teams, so there is no calling team. */
 const NOBODY = ''
 
 /**
@@ -31,7 +31,7 @@ export const createImportRequest = (
 })
 
 /**
- * Judges registrations one after another. Each is also checked against the ones before it.
+ * Judges registrations one after another, as if the earlier ones were already saved.
  *
  * @returns One verdict for each registration, in the same order.
  */

@@ -5,9 +5,9 @@ import type { Verdict } from './overlap.ts'
 import type { LookUpResult } from './store.ts'
 
 /*
- * The limit of a team. Stores do not know it: they only count registrations, and save the names that `decide` returns.
- * If the call would exceed the limit, `decide` returns no names, and the core rejects the call based on the same
- * findings.
+ * The limit of a team. Stores do not know the limit: they only count registrations, and save the names that `decide`
+ * returns. If the call would exceed the limit, `decide` returns no names, and the core rejects the call based on the
+ * same findings.
  */
 
 const countAdded = (verdicts: readonly Verdict[]) => verdicts.filter(({ status }) => status === 'created').length

@@ -48,12 +48,12 @@ export interface ManagedStoreOptions {
   findTeam: (teamId: string) => Awaitable<Team | null>
   /**
    * Pushes changes to your monitor. It must be idempotent on `domainId` and `kind`: a change may be pushed twice. While
-   * it rejects, calls that register names fail with 503. Default: there is no monitor, and registrations count as
+   * it rejects, calls that register names fail with 503. Default: there is no monitor, and registrations are saved as
    * synchronized.
    */
   synchronize?: Push | undefined
   /**
-   * Milliseconds after which a push counts as failed, and is retried even if it succeeds later. Default 30,000.
+   * After this many milliseconds, a push counts as failed, and is retried even if it succeeds later. Default 30,000.
    */
   synchronizeTimeLimit?: number | undefined
   /**
@@ -62,7 +62,10 @@ export interface ManagedStoreOptions {
    * 100. Without that property: all changes of a call or a sweep.
    */
   batchSize?: number | undefined
-  /** Called for each change that the monitor refused, and when all pushes fail. Default: logs to the console. */
+  /**
+   * Called for each change that the monitor refused, and when all pushes fail. Default: logs each of these to the
+   * console.
+   */
   onError?: SynchronizationErrorHandler | undefined
 }
 
@@ -82,10 +85,10 @@ export interface ManagedStore extends DomainStore {
   synchronizePending(options?: SweepOptions): Promise<SweepResult>
   /** Counts the pending changes, registrations and releases. For alerts. */
   countPending(): Awaitable<number>
-  /** Returns how many changes are pending and refused, and since when the oldest is pending. For alerts. */
+  /** Returns how many changes are pending, how many are refused, and since when the oldest is pending. For alerts. */
   pendingStats(): Awaitable<PendingStats>
   /**
-   * Makes changes due if their push failed, so the next sweep pushes them. Call it once the monitor is fixed: otherwise
+   * Makes changes due if their push failed, so the next sweep pushes them. Call it once the monitor is fixed. Otherwise
    * refused changes wait for up to an hour.
    *
    * @param options `domainIds`: the IDs of the changes to push, at most 1,000. Default: all changes whose push failed.
@@ -109,8 +112,8 @@ export interface ManagedStore extends DomainStore {
 /** The work of a store for one request, in one atomic step; see {@link DomainStore.register}. */
 export interface RegistrationStep extends Omit<RegistrationRequest, 'decide'> {
   /**
-   * Milliseconds for which the new registrations are leased to the call, so no sweep pushes them. 0: no lease. `null`:
-   * the store has no push, and they are saved as synchronized.
+   * For how many milliseconds the new registrations are leased to the call, so no sweep pushes them. 0: no lease.
+   * `null`: the store has no push, so they are saved as synchronized.
    */
   readonly lease: number | null
   /** Pure and synchronous. The store may call it any number of times. */
@@ -122,8 +125,8 @@ export interface Decision {
   /** The names to save for the team. */
   readonly created: readonly Name[]
   /**
-   * Registrations that were found and are still pending. The store MUST lease them to the call too, unless they are
-   * already due later than the end of that lease.
+   * Pending registrations that were found. The store MUST lease them to the call too, unless they are already due later
+   * than the end of that lease.
    */
   readonly waiting: readonly Registration[]
 }
@@ -137,8 +140,8 @@ export interface ReleaseRecording {
   readonly lease: number
   /**
    * Whether this store pushes. If it does not, a release MUST be recorded if its registration is still pending, or if
-   * any store has ever swept these tables or finished a push. Otherwise there is no monitor: the release SHOULD NOT be
-   * recorded, because no sweep would ever remove it.
+   * any store has ever swept these tables or finished a push. If neither is true, there is no monitor, and the release
+   * SHOULD NOT be recorded, because no sweep would ever remove it.
    */
   readonly isPushed: boolean
 }
@@ -160,9 +163,9 @@ export interface StoreBackend {
    * See {@link DomainStore.transfer}. `keys` are the `domains` of the request. Without this method, the store cannot
    * transfer.
    *
-   * The two changes are recorded if a plain release of the same registration would be recorded. The new registration is
-   * due at once. The release is due when a plain release would be, and follows the new registration; see {@link
-   * Outbox}.
+   * If a plain release of the registration would be recorded, the transfer is recorded as two changes: a new
+   * registration, which is due at once, and a release. The release is due when a plain release would be, and follows
+   * the new registration; see {@link Outbox}.
    */
   transfer?(
     request: TransferRequest,
@@ -175,8 +178,8 @@ export interface StoreBackend {
   count(teamId: string | undefined): Awaitable<number>
   /**
    * Reads an ID from a string, and returns it in the form in which the other methods get it. Returns `null` if the
-   * store cannot have returned this string as an ID; a cursor like that gets a 400. Default: any string may be an ID,
-   * and is passed on unchanged.
+   * store cannot have returned this string as an ID; a call with such a cursor gets a 400. Default: any string may be
+   * an ID, and is passed on unchanged.
    */
   toDomainId?(text: string): string | null
   readonly outbox: Outbox
@@ -261,8 +264,9 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
 }
 
 /**
- * A call pushes the registrations that it creates, and any pending registration of its team that it names. It leaves a
- * wildcard that only covers one of its names to the sweep: otherwise calls would renew its lease again and again.
+ * A call pushes the registrations that it creates. It also pushes those pending registrations of its team whose exact
+ * names it contains. If a pending wildcard only covers one of its names, the wildcard is left to the sweep: otherwise
+ * calls would renew the wildcard's lease again and again.
  */
 function toStep({ decide, ...request }: RegistrationRequest, lease: number | null): RegistrationStep {
   const isNamed = ({ domain }: Name) => !isWildcard(domain) || request.bases.includes(baseOf(domain))

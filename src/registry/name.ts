@@ -4,7 +4,7 @@ export interface Name {
   readonly domain: string
   /**
    * The registrable domain, `example.com`; for an IP address, the address itself. It depends on the suffix list, which
-   * changes over time. So calls lock it, but no key contains it.
+   * changes over time, so no key contains it. Calls lock it.
    */
   readonly registrableDomain: string
 }
@@ -18,16 +18,18 @@ export const baseOf = (wildcard: string): string => wildcard.slice(2)
 export const wildcardOver = (base: string): string => `*.${base}`
 
 /**
- * Whether a hostname is an IP address: no top-level domain is a number (RFC 3696, section 2), and no name has a colon.
+ * Whether a hostname is an IP address. If it has a colon, or if its last label is a number, it cannot be a name (RFC
+ * 3696, section 2).
  */
 export const isAddress = (domain: string): boolean => /:|\.\d+$/.test(domain)
 
 /**
  * Returns the names above a name or a wildcard, nearest first, up to the one with two labels: `b.example.com` and
- * `example.com` for both `a.b.example.com` and `*.a.b.example.com`. The base of a wildcard is not above it. No name is
- * above an address.
+ * `example.com` for both `a.b.example.com` and `*.a.b.example.com`. The base of a wildcard does not count as above it.
+ * No name is above an address.
  *
- * It does not use the suffix list: an older list may have allowed a wildcard over what is a public suffix today.
+ * Names above a public suffix are returned too: an older suffix list may have allowed a wildcard over what is a public
+ * suffix today.
  */
 export function ancestorsOf(domain: string): readonly string[] {
   if (isAddress(domain)) return []

@@ -3,7 +3,7 @@ import type { Change, Registration } from './store.ts'
 
 /** A pending change. */
 export interface WaitingChange extends Change {
-  /** How often the monitor has refused it. */
+  /** How often the monitor has refused the change. */
   readonly refusals: number
 }
 
@@ -14,14 +14,14 @@ export interface Postponement {
   readonly wait: number
   /** Why the push failed; replaces an earlier reason. `undefined`: no push failed, and the earlier reason stays. */
   readonly failure?: string | undefined
-  /** Whether this counts as one more refusal. */
+  /** Whether the monitor has refused the change once more. */
   readonly isRefused: boolean
 }
 
 /** Figures about the pending changes. */
 export interface PendingStats {
   readonly count: number
-  /** How many of them have been refused by the monitor at least once. */
+  /** How many of the pending changes the monitor has refused at least once. */
   readonly refused: number
   /** Since when the oldest change has been pending; `null` if no change is pending. */
   readonly oldest: Date | null
@@ -42,8 +42,8 @@ export interface PendingChange extends WaitingChange {
  * The release of a transferred registration follows the registration of its new ID. If that registration is transferred
  * too while it is pending, the release follows the registration of the next ID instead.
  *
- * Each change has a time at which it becomes due. A lease only moves that time into the future, so no other process
- * takes the change before then. Delivery is at least once, so a lease that expires too early only causes a second push.
+ * Each change has a time at which it becomes due. A lease only delays that time, so no other process takes the change
+ * before then. If a lease expires too early, the change is only pushed twice: delivery is at least once.
  */
 export interface Outbox {
   /**
@@ -61,10 +61,10 @@ export interface Outbox {
    * registration in the meantime, the release stays and becomes due at once.
    */
   finish(changes: readonly Change[]): Awaitable<unknown>
-  /** MUST postpone changes whose kind is still the same, save why their push failed, and count refusals. */
+  /** MUST postpone changes whose kind is still the same. MUST also save why their push failed, and count refusals. */
   postpone(postponements: readonly Postponement[]): Awaitable<unknown>
   /**
-   * MUST make due only those changes whose push failed: the first push of any other change may be under way.
+   * MUST make only those changes due whose push failed: the first push of any other change may be under way.
    *
    * @param domainIds Default: all.
    * @returns How many changes became due.
@@ -87,12 +87,12 @@ export interface StoreOutbox extends Outbox {
    * and is due after `wait` milliseconds. They replace a pending registration of the former ID.
    */
   transfer(former: Registration, registration: Registration, wait: number): void
-  /** Leases pending registrations, unless they are due even later. */
+  /** Leases pending registrations, unless they are due later than that lease ends. */
   lease(registrations: readonly Registration[], lease: number): void
 }
 
 /**
- * Your function that pushes changes to the monitor. It must reject if any of them failed; they are then retried in
+ * Your function that pushes changes to the monitor. It must reject if any of them failed. They are then retried in
  * smaller parts.
  */
 export interface Push {
@@ -116,7 +116,10 @@ export interface SweepOptions {
   limit?: number | undefined
   /** Called instead of the store's own `onError`. */
   onError?: SynchronizationErrorHandler | undefined
-  /** Ends the sweep when it aborts: the current push is aborted, and unpushed changes are left to the next sweep. */
+  /**
+   * Ends the sweep when this signal aborts: the current push is aborted, and unpushed changes are left to the next
+   * sweep.
+   */
   signal?: AbortSignal | undefined
 }
 
@@ -124,7 +127,7 @@ export interface SweepOptions {
 export interface SweepResult {
   /** How many changes were pushed. */
   readonly synchronized: number
-  /** How many were not pushed, and will be retried. */
+  /** How many changes were not pushed, and will be retried. */
   readonly failed: number
   /**
    * Set if the monitor reported that it is unavailable. `retryAfter`: for how many milliseconds, if it specified a

@@ -29,12 +29,9 @@ export type Verdict =
 /** The registrations with which a name conflicts. */
 export interface Conflict {
   readonly code: ConflictCode
-  /** The same as {@link code}: each code has one reason. */
+  /** The same word as {@link code}, because each of these codes has only one reason. */
   readonly reason: ConflictCode
-  /**
-   * The conflicting registrations of the same team, in canonical form, at most three. Absent if they belong to another
-   * team.
-   */
+  /** The conflicting registrations, in canonical form, at most three. Absent if they belong to another team. */
   readonly conflicts?: readonly string[]
   /** How many conflicting registrations the same team has. From 1,000 on, there may be more. */
   readonly count?: number
@@ -97,12 +94,12 @@ export function covers(wildcard: string, name: Name): boolean {
   return !isParted(name, base) || registrableDomainOf(base) === null
 }
 
-/** Returns whether a public suffix lies between a name and a base above it. */
+/** Returns whether a public suffix separates a name from a base above it. */
 export const isParted = ({ registrableDomain }: Name, base: string): boolean => registrableDomain.length > base.length
 
 /**
- * Counts names that were behind a public suffix when registered and no longer are. Today's list determines what a new
- * wildcard covers.
+ * Counts the names that a public suffix separated from the base when they were registered, and that none separates any
+ * longer. Today's list determines what a new wildcard covers.
  */
 function withoutSuffixes(below: NamesBelow, wildcard: Name, teamId: string): NamesBelow {
   const covered = below.behindSuffixes.filter(

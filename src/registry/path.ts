@@ -1,7 +1,7 @@
 import { isAddress } from './name.ts'
 
 /**
- * The key of a name in a sorted table. It depends only on the name, so no update of the suffix list changes it.
+ * The key of a name in a sorted table. No update of the suffix list changes it, because it depends only on the name.
  */
 export interface NameKey {
   /** The last two labels, `example.com`; for an IP address, the address. Tables can be partitioned by it. */
@@ -40,7 +40,8 @@ export function rangeBelow(base: string): { readonly after: string; readonly bef
 }
 
 /**
- * Returns the key range of all names below a base. With `start`, which is one of them, it contains only those after it.
+ * Returns the key range of all names below a base. If `start` is given, which is one of these names, the range contains
+ * only those after it.
  */
 export function keysBelow(base: string, start?: string) {
   const { after, before } = rangeBelow(base)

@@ -24,14 +24,17 @@ interface Registrar {
   readonly onError: (cause: unknown) => void
 }
 
-/** Positions of names that share a registrable domain. Their verdicts depend on each other, so they stay together. */
+/**
+ * The positions of names that share a registrable domain. Their verdicts depend on each other, so these names stay
+ * together.
+ */
 type Group = readonly number[]
 
 /**
  * Registers names for a team. If a name cannot be saved, only that name fails: {@link workByHalves} isolates it. If the
  * store is down, few calls are made: after {@link mostFailuresInARow} failed calls and no success, the remaining names
- * are abandoned. Each call may take half of the remaining time, so a store that hangs on one name leaves time for the
- * others.
+ * are abandoned. Each call may take half of the remaining time, so if the store hangs on one name, there is time left
+ * for the others.
  *
  * @returns One outcome for each name, in the same order.
  * @throws {ApiError} 403 `domain_limit_reached`, and 500 if the store does not count. In both cases nothing is saved.
@@ -92,7 +95,7 @@ function toGroups(names: readonly Submitted[]): Group[] {
 }
 
 /**
- * Registers some of the names of a call. If the team has a limit, the other names count too.
+ * Registers some of the names of a call. If the team has a limit, the call's other names count toward it too.
  *
  * @param places The positions of the names to register.
  * @returns Their outcomes, or the error if the call exceeds the limit of the team; then nothing was saved.
@@ -139,7 +142,7 @@ function toOutcomes(
   })
 }
 
-/** Returns the first cause of each kind. Errors that differ only in numbers, such as ports, are one kind. */
+/** Returns the first cause of each kind. Errors are of one kind if they differ only in numbers, such as ports. */
 function distinct(causes: readonly unknown[]): unknown[] {
   const kinds = new Map<unknown, unknown>()
   for (const cause of causes) {

@@ -19,7 +19,7 @@ interface SubmittedCall {
   /** In milliseconds. */
   readonly timeLimit: number
   /**
-   * Present if the team has a limit. Then `submitted` may be only part of the call's names, and is saved only if all
+   * Present if the team has a limit. Then `submitted` may be a part of the call's names. The part is saved only if all
    * names of the call are within the limit.
    */
   readonly limit?: CallLimit | undefined
@@ -43,7 +43,9 @@ export function createRegistrationRequest({ teamId, submitted, timeLimit, limit 
   }
 }
 
-/** Names that today's list rejects are looked up but never created, so they need no lock and overlap with nothing. */
+/**
+ * Names that today's list rejects are looked up, but cannot be created. So they need no lock and overlap with nothing.
+ */
 const isAllowed = ({ refusal }: Submitted) => refusal === undefined
 
 /**
@@ -62,7 +64,7 @@ export function createLookUp(teamId: string, names: readonly Submitted[], counte
 }
 
 /**
- * Judges names as if they had been submitted one after another. Each is also checked against the ones before it.
+ * Judges names one after another, as if the earlier ones were already registered.
  *
  * @param found The store's findings for the request with these names.
  * @returns One verdict for each name, in the same order.

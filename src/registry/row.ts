@@ -2,8 +2,8 @@ import type { PendingChange, PendingStats, WaitingChange } from './outbox.ts'
 import type { Registration } from './store.ts'
 
 /*
- * Rows from databases. Some databases have no booleans, only 0 and 1. Times are milliseconds since 1970, because
- * drivers return times in different forms. Large numbers may be strings for the same reason.
+ * Rows from databases. Some databases have no booleans, only 0 and 1. Drivers return times and large numbers in
+ * different forms, so times are milliseconds since 1970, and large numbers may be strings.
  */
 
 /** Returns the column list of a `SELECT` or `RETURNING`, from one SQL expression for each property of the row. */

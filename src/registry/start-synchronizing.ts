@@ -9,8 +9,8 @@ import type { SweepResult, SynchronizationErrorHandler } from './outbox.ts'
 export interface StartSynchronizingOptions {
   /**
    * Milliseconds between two sweeps. Default 10,000. While every push fails, the interval grows to a minute. If the
-   * monitor accepts some changes and then says when to retry, the next sweep begins at that time, or after a minute if
-   * that is sooner.
+   * monitor accepts some changes and then says when to retry, the next sweep begins at that time, but at the latest
+   * after a minute.
    */
   interval?: number | undefined
   /**
@@ -25,8 +25,8 @@ export interface StartSynchronizingOptions {
 /** A loop of sweeps. */
 export interface Synchronizing {
   /**
-   * Ends the loop. Resolves when the current sweep has ended, but after at most `timeLimit` milliseconds. The default
-   * is 10,000. The current push is aborted one second before that, or halfway through if the limit is under two
+   * Ends the loop. Resolves when the current sweep has ended, or at the latest after `timeLimit` milliseconds. The
+   * default is 10,000. The current push is aborted one second before that, or halfway through if the limit is under two
    * seconds. So the store has time to make the changes of that push due for the next sweep.
    *
    * @throws {TypeError} if the time limit is invalid.
@@ -82,7 +82,7 @@ export function startSynchronizing(
     const scheduled = setTimeout(() => {
       sweeping = sweep()
     }, milliseconds)
-    // In browsers and Workers a timer is a number, and does not keep anything alive.
+    // In browsers and Workers a timer is a number, which does not keep anything alive.
     if (typeof scheduled === 'object') scheduled.unref()
     return scheduled
   }
@@ -90,12 +90,12 @@ export function startSynchronizing(
   async function sweep(): Promise<void> {
     const { hasFailed, retryAfter = 0 } = await drain()
     pause = hasFailed ? Math.max(interval, Math.min(2 * pause, LONGEST_PAUSE)) : interval
-    // If a gateway says when to retry, waiting for the whole interval would only lose time.
+    // If a gateway has said when to retry, waiting for the whole interval would only waste time.
     const asked = retryAfter > 0 ? Math.min(retryAfter + CLOCKS_DIFFER, LONGEST_PAUSE) : pause
     if (!isStopped) timer = schedule(hasFailed ? Math.max(pause, asked) : asked)
   }
 
-  /** Sweeps until no more changes succeed. `hasFailed`: no change succeeded at all, although some were due. */
+  /** Sweeps until no more changes succeed. `hasFailed`: some changes were due, and none succeeded. */
   async function drain(): Promise<{ readonly hasFailed: boolean; readonly retryAfter?: number | undefined }> {
     let hasSynchronized = false
     while (!isStopped) {

@@ -7,14 +7,17 @@ import { toName } from './submitted.ts'
 
 /*
  * Checks the arguments that your application passes to the methods of a bundled store. An application without types
- * could misspell `teamId`, which would list the registrations of all teams, or pass a number as a team ID, which would
- * release nothing.
+ * could misspell `teamId`, which would list the registrations of all teams. Or it could pass a number as a team ID,
+ * which would release nothing.
  */
 
 /** Checked {@link ListOptions}, with canonical names. */
 export interface ListPage {
   readonly teamId: string | undefined
-  /** With `below`, a canonical name; otherwise a `domainId`, as {@link StoreBackend.toDomainId} returned it. */
+  /**
+   * With `below`, a canonical name. Otherwise a `domainId`, in the form in which {@link StoreBackend.toDomainId}
+   * returned it.
+   */
   readonly after: string | undefined
   readonly limit: number
   readonly order: 'oldest' | 'newest'
@@ -33,9 +36,10 @@ const isHostname = (value: unknown): boolean => isText(value) && toName(value) !
 
 const isBase = (value: unknown): boolean => isHostname(value) && !isWildcard(String(value).trim())
 
-// Rules are not created by function calls: bundlers would keep such a call even if nothing uses the rule.
+// A rule must not be created by a function call: bundlers would keep the call even if nothing uses the rule.
 const teamIdRule: Rule = {
-  // If a lookup of the team failed, the application may pass `undefined`. This must not list all teams' registrations.
+  // If a lookup of the team failed, the application may pass `undefined`. This must not list the registrations of all
+  // teams.
   holds: (value, options) => isText(value) || !('teamId' in options),
   expected: 'the ID of a team, a string',
 }
@@ -78,7 +82,7 @@ export function readListOptions(options: ListOptions = {}, toDomainId: ToDomainI
   }
 }
 
-/** Whether a registration is on a page without "below". This does not check its name. */
+/** Whether a registration is on a page without "below", apart from the filter by its name. */
 export const isOnPage = (
   { teamId, after, order }: ListPage,
   held: { readonly teamId: string; readonly domainId: string },
@@ -114,7 +118,7 @@ export function readPendingOptions(options: Pick<ListOptions, 'after' | 'limit'>
 }
 
 /**
- * Reads which changes to retry. Strings that are not IDs are skipped, just like IDs without a pending change.
+ * Reads which changes to retry. Skips strings that are not IDs; an ID without a pending change has no effect either.
  *
  * @throws {TypeError}
  */
@@ -146,8 +150,8 @@ export function readSweepOptions(options: SweepOptions = {}) {
 }
 
 /**
- * Reads what to release or transfer. Strings that are neither a hostname nor an ID are skipped, just like names that
- * the team has not registered.
+ * Reads what to release or transfer. Skips strings that are neither a hostname nor an ID; a name that the team has not
+ * registered has no effect either.
  *
  * @throws {TypeError}
  */

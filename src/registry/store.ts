@@ -20,9 +20,9 @@ export interface Registration extends Name {
   /** Opaque and unique; the store assigns it, and it never changes. */
   readonly domainId: string
   readonly teamId: string
-  /** Whether the monitor has accepted it. */
+  /** Whether the monitor has accepted the registration. */
   readonly synchronized: boolean
-  /** When it was registered, to the millisecond. */
+  /** When the hostname was registered, to the millisecond. */
   readonly createdAt: Date
 }
 
@@ -32,14 +32,14 @@ export type ListedRegistration = Registration
 /**
  * A registration or a release, to be pushed to the monitor.
  *
- * A change may be delivered twice or late. A monitor stays correct if it watches by `domainId`, and ignores
- * `registered` for an ID once it got `released` for it: IDs are never reused.
+ * A change may be delivered twice or late. IDs are never reused. So a monitor stays correct if it watches by
+ * `domainId`, and ignores `registered` for an ID once it has got `released` for that ID.
  */
 export interface Change extends Name {
   readonly kind: 'registered' | 'released'
   readonly domainId: string
   readonly teamId: string
-  /** When the name was registered or released; the same each time the change is delivered. */
+  /** When the name was registered or released. It is the same each time the change is delivered. */
   readonly at: Date
 }
 
@@ -53,7 +53,7 @@ export interface LookUp {
   readonly domains: readonly string[]
   /** The distinct canonical names below which to search: the bases of wildcards, without `*.`. */
   readonly bases: readonly string[]
-  /** Whether to count the team's registrations, because it has a limit. Default: no. */
+  /** Whether to count the team's registrations. Set if the team has a limit. Default: no. */
   readonly counted?: boolean | undefined
 }
 
@@ -71,8 +71,9 @@ export interface LookUpResult {
  * The registrations below a base, at any depth, without the base itself. The wildcard over the base may or may not be
  * counted: requests also look it up among `domains`.
  *
- * Names whose registrable domain lies below the base are listed separately, because a public suffix separated the two
- * when they were registered: `bucket.s3.amazonaws.com` below `amazonaws.com`. The core checks whether one still does.
+ * Names whose registrable domain lies below the base are listed separately, because a public suffix separated them from
+ * the base when they were registered: `bucket.s3.amazonaws.com` below `amazonaws.com`. The core checks whether a public
+ * suffix still does.
  */
 export interface NamesBelow {
   /** Any three domains of the calling team; fewer if it has fewer. */
@@ -98,7 +99,7 @@ export const NOTHING_BELOW: NamesBelow = /* @__PURE__ */ Object.freeze({
 
 /** A store counts {@link NamesBelow.ownCount} at least up to this number. */
 export const COUNTED_AT_LEAST = 1000
-/** A store lists at least this many {@link NamesBelow.behindSuffixes}, if there are that many. */
+/** If there are this many {@link NamesBelow.behindSuffixes}, a store lists at least this many. */
 export const FOUND_BEHIND_SUFFIXES = 10
 
 /** The request of {@link DomainStore.register}, for one atomic step. Every lookup is by key. */
@@ -109,12 +110,12 @@ export interface RegistrationRequest extends LookUp {
   readonly registrableDomains: readonly string[]
   /**
    * How many milliseconds the caller waits. The store MUST have settled by then, and MUST NOT do anything for the
-   * request afterwards: a caller that got no result may commit or roll back its own transaction.
+   * request afterwards: if the caller has got no result, it may commit or roll back its own transaction.
    */
   readonly timeLimit: number
   /**
-   * Decides which names to save. Pure and synchronous: the same findings give the same names. A store may call it any
-   * number of times, each time with newer findings.
+   * Decides which names to save. Pure and synchronous, so the same findings give the same names. A store may call it
+   * any number of times, each time with newer findings.
    *
    * @returns The distinct names to register for the team. None of them is among the registrations found.
    */
@@ -131,7 +132,9 @@ export interface SavedRegistrations {
 
 /** The findings for an {@link ImportRequest}. */
 export interface ImportFindings extends LookUpResult {
-  /** Those of the request's `domainIds` that a registration or a pending change already uses, in any order. */
+  /**
+   * Those of the request's `domainIds` that are already in use, by a registration or a pending change. In any order.
+   */
   readonly takenIds: readonly string[]
 }
 
@@ -186,8 +189,8 @@ export interface ListOptions {
   /** Lists only this team's; `undefined` is rejected. Default: those of all teams. */
   readonly teamId?: string
   /**
-   * Where the page begins: after the registration with this `domainId`; with `below`, after this domain. A cursor is
-   * opaque to everything except the store. Default: the page begins with the first registration.
+   * Where the page begins: after the registration with this `domainId`; with `below`, after the registration of this
+   * domain. Only the store understands a cursor. Default: the page begins with the first registration.
    *
    * IDs are assigned before a call commits, so a registration that commits while you list may sort before `after`. To
    * miss none, list again from an ID that is older than your longest call.
@@ -208,7 +211,7 @@ export interface ListOptions {
 
 /**
  * The maximum number of registrations or changes that a store lists, releases or sweeps in one step, and the maximum
- * length of a page. Larger numbers take several steps, so no step blocks the event loop or holds a lock for long.
+ * length of a page. More of them take several steps, so no step blocks the event loop or holds a lock for long.
  */
 export const MOST_AT_ONCE = 1000
 
@@ -217,14 +220,14 @@ export const MOST_AT_ONCE = 1000
  * and saves the result. Your own store needs `findTeam` and `register`; the other methods are optional, and
  * `createManagedStore` provides most of them.
  *
- * The key words MUST, SHOULD and MAY are those of RFC 2119. A store MUST reject (or throw) when it fails, and MUST NOT
+ * The key words MUST, SHOULD and MAY are those of RFC 2119. If a store fails, it MUST reject (or throw), and MUST NOT
  * resolve to anything that looks like success. It MUST treat every string as data.
  */
 export interface DomainStore {
   /**
    * Finds a team.
    *
-   * MUST resolve to `null` if the team does not exist, for any string of digits. MUST reject if it cannot find out.
+   * For any string of digits, MUST resolve to `null` if the team does not exist. MUST reject if it cannot find out.
    *
    * @param teamId Digits only, of any length.
    */
@@ -264,7 +267,7 @@ export interface DomainStore {
    * - Delivery is at least once: the push MUST be idempotent on `domainId`.
    * - A store that also sweeps SHOULD lease two kinds of registrations to the call: those that `register` saves, and
    *   those that it finds unsynchronized for the same team. Then no sweep takes them before the call has had time to
-   *   push them. If the process dies, a sweep MUST take them once the lease has expired.
+   *   push them. If the process of the call dies, a sweep MUST take them once the lease has expired.
    *
    * A store without this method has no monitor, or pushes on its own.
    *

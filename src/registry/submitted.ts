@@ -10,11 +10,13 @@ import { baseOf, isWildcard, type Name } from './name.ts'
 export interface Submitted extends Name {
   /** The name as sent, for messages. Default: the canonical form. */
   readonly input?: string
-  /** Why today's suffix list does not allow the name. If it was registered under an older list, it stays `existing`. */
+  /**
+   * Why today's suffix list does not allow the name. A name that was registered under an older list stays `existing`.
+   */
   readonly refusal?: InvalidHostname
 }
 
-/** For each code: whether a name that gets it today may have been registered under an older suffix list. */
+/** Whether a name that gets this code today may have been registered under an older suffix list. */
 const mayBeHeld: Readonly<Record<HostnameRejection, boolean>> = {
   empty_domain: false,
   invalid_domain: false,
@@ -36,13 +38,13 @@ export function readSubmitted(input: string): Submitted | InvalidHostname {
   return { domain, registrableDomain: isWildcard(domain) ? baseOf(domain) : domain, input, refusal: hostname }
 }
 
-/** Whether it is a name that can be registered or may already be registered. */
+/** Whether the result is a name that can be registered or may already be registered. */
 export const isName = (submitted: Submitted | InvalidHostname): submitted is Submitted => 'domain' in submitted
 
 /**
- * Reads a name that may already be registered. If it was registered under an older suffix list, it may be a wildcard
- * over what is now a public suffix, or its top-level domain may have been removed. It is still found, because names are
- * looked up as strings.
+ * Reads a name that may already be registered, although today's suffix list does not allow it. It may be a wildcard
+ * over what is now a public suffix, or its top-level domain may have been removed from the list. It is still found,
+ * because names are looked up as strings.
  */
 export function toName(text: string): Name | null {
   const submitted = readSubmitted(text)

@@ -30,13 +30,13 @@ export interface SynchronizerOptions {
 /** The default time limit of each push, in milliseconds. Leases and backoff depend on it. */
 export const DEFAULT_PUSH_TIME_LIMIT = 30_000
 /**
- * The time for all pushes of a call or a sweep. Each push may take half of what remains, so one that hangs leaves time
- * for others.
+ * The time for all pushes of a call or a sweep. Each push may take half of the time that remains, so if one hangs,
+ * there is time left for others.
  */
 const pushingTime = (timeLimit: number) => 2 * timeLimit
-/** The length of a lease, 90 seconds by default. It is longer than the time in which its holder may push. */
+/** The length of a lease, 90 seconds by default. Its holder must have stopped pushing before it ends. */
 export const leaseFor = (timeLimit: number) => 3 * timeLimit
-/** The backoff after the first failure; it doubles with each refusal. 5 seconds by default. */
+/** The backoff after the first failure, 5 seconds by default. It doubles with each refusal. */
 const firstWait = (timeLimit: number) => timeLimit / 6
 /** After this many consecutive failures, or more if batches are large, the monitor counts as unavailable. */
 const LEAST_FAILURES_IN_A_ROW = 7
@@ -67,10 +67,11 @@ interface PushOutcome {
  * Pushes the changes in the {@link Outbox} of a store.
  *
  * Changes are pushed in batches, in random order. When a batch succeeds, its changes are removed from the outbox at
- * once. {@link workByHalves} isolates the changes that are refused. Later sweeps push these last. They push a change
- * alone if it was refused more than once: a single refusal may have been an outage. If nothing seems to succeed, or the
- * monitor reports that it is unavailable, the remaining changes are left for later. A report without a time counts only
- * if it comes twice in a row, because a single change may make a gateway send it.
+ * once. {@link workByHalves} isolates the changes that are refused. Later sweeps push refused changes last. A change
+ * that was refused more than once is pushed alone; after a single refusal it is not, because that may have been an
+ * outage. If nothing seems to succeed, or the monitor reports that it is unavailable, the remaining changes are left
+ * for later. A report without a time counts only if it comes twice in a row, because a single change may make a gateway
+ * send it.
  */
 export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox) {
   const { timeLimit, random = Math.random } = options
@@ -90,7 +91,8 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
   function toPostponements(outcome: PushOutcome): Postponement[] {
     const wait = waitOfLeft(outcome)
     const failure = wait > 0 ? describeError(outcome.cause) : undefined
-    // While nothing succeeds, only a first refusal counts: new changes then come first, and no wait grows to an hour.
+    // While nothing succeeds, only the first refusal of a change counts. So new changes come first, and no wait grows
+    // to an hour.
     const isFirst = (change: WaitingChange) => isAway(outcome) && change.refusals === 0
     const mayBeRefused = outcome.endedBy === undefined && !isMonitorUnavailable(outcome.cause)
     const left = outcome.left.map(change => {
@@ -146,7 +148,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
   }
 }
 
-/** Whether the monitor seems unavailable: nothing succeeded, and not everything was pushed alone. */
+/** Whether the monitor seems unavailable: no push succeeded, and some changes were never pushed alone. */
 const isAway = ({ hasSucceeded, left }: PushOutcome): boolean => !hasSucceeded && left.length > 0
 
 interface Pushing extends SynchronizerOptions {
@@ -165,7 +167,8 @@ async function pushInBatches(changes: readonly WaitingChange[], pushing: Pushing
 
   const [fresh, once, often] = [0, 1, 2].map(count => changes.filter(change => Math.min(change.refusals, 2) === count))
   const ofFresh = await workByHalves(shuffle(toBatches(fresh, batchSize), random), { attempt, isOver, random })
-  // A single refusal may have been an outage, so changes that were refused once may succeed together.
+  // A single refusal may have been an outage. So changes that were refused once are pushed together, because they may
+  // succeed.
   const parts = [...toBatches(shuffle(once, random), batchSize), ...toBatches(often, 1)]
   const options = { attempt, isOver, random, first: 1, start: { ...ofFresh, failures: 0 } }
   const ofBefore = await workByHalves(shuffle(parts, random), options)
@@ -221,7 +224,10 @@ function createAttempts({ push, timeLimit, outbox, signal }: Pushing) {
       await outbox.finish(part)
       return null
     },
-    /** Whether there is time for a push as slow as the slowest so far. A push that is cut off must be repeated. */
+    /**
+     * Whether there is time for a push, even if it takes as long as the slowest so far. A push that is cut off must be
+     * repeated.
+     */
     hasTime: () => deadline.remaining() / 2 >= slowest,
     isUnavailable: () => unavailableInARow >= 2 || retryAfter !== undefined,
   }
@@ -240,14 +246,14 @@ function toBatches<Item>(items: readonly Item[] = [], size: number): (readonly I
 }
 
 /**
- * Shuffles the changes. If a change that makes the monitor fail were always first, it would always delay the others.
+ * Shuffles the changes. If a change that makes the monitor fail always came first, it would always delay the others.
  */
 function shuffle<Item>(items: readonly Item[] = [], random: () => number): readonly Item[] {
   const ranked = items.map(item => ({ item, rank: random() }))
   return ranked.sort((one, other) => one.rank - other.rank).map(({ item }) => item)
 }
 
-/** @returns Milliseconds, at most an hour, if the monitor said for how long it is unavailable. */
+/** @returns For how many milliseconds the monitor is unavailable, at most an hour, if it said so. */
 function readRetryAfter(cause: unknown): number | undefined {
   const retryAfter = isMonitorUnavailable(cause) ? cause.retryAfter : undefined
   return typeof retryAfter === 'number' && retryAfter >= 0 ? Math.min(LONGEST_WAIT, retryAfter) : undefined

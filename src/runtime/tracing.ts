@@ -20,7 +20,7 @@ export interface TraceContext {
   duration?: number
   /**
    * Why the step failed. It is set before the channel's `error` and `asyncEnd` events. It is also set if a call created
-   * nothing because some names could not be saved, although it returned results for its other names.
+   * nothing and some names could not be saved, although it returned results for its other names.
    */
   error?: unknown
   /**
@@ -65,7 +65,7 @@ export function trace<T>(step: TracedStep, work: (context: TraceContext) => Prom
     return work(context)
   const begun = performance.now()
   let result: T
-  // The result of the promise would become part of the context, and the result of a call contains hostnames.
+  // The context must not contain the result of the promise, because the result of a call contains hostnames.
   const traced = channel.tracePromise(async () => {
     try {
       result = await work(context)

@@ -49,8 +49,8 @@ export function createUuidGenerator(): (now?: number) => string {
 export const timeOfUuid = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 
 /**
- * Formats four words of 32 bits, the most significant word first. It uses character codes, because joined strings would
- * take more memory.
+ * Formats four words of 32 bits, the most significant word first. It builds the text from character codes, because
+ * joined strings would take more memory.
  */
 function format(a: number, b: number, c: number, d: number): string {
   // biome-ignore format: one line for each group

@@ -10,12 +10,12 @@ import { createTurns, type Turns } from './turns.ts'
 export interface SqliteConnectionOptions {
   /**
    * An open database: a `DatabaseSync` from `node:sqlite`, a `Database` from `better-sqlite3` or `bun:sqlite`, or the
-   * `ctx.storage` of a Durable Object with SQLite storage. The stores never close it. Give them their own connection,
-   * because they change its settings (see {@link synchronous}), and an open transaction would block them.
+   * `ctx.storage` of a Durable Object with SQLite storage. The stores never close the database. Give them their own
+   * connection: they change its settings (see {@link synchronous}), and an open transaction would block them.
    */
   database: SqliteDatabase
   /**
-   * How long a call may wait for the write lock of the file, in milliseconds. The event loop is not blocked meanwhile.
+   * How long a call may wait for the write lock of the file, in milliseconds. The wait does not block the event loop.
    * Default 5,000.
    */
   timeLimit?: number | undefined
@@ -98,8 +98,8 @@ function openDriver({ database, synchronous = 'full' }: SqliteConnectionOptions,
 /**
  * With write-ahead logging, readers never wait (sqlite.org/wal.html). A database in memory has no log.
  *
- * If several connections switch to it at once, some of them fail immediately, because SQLite sees that they would wait
- * for each other. They wait for the write lock here, and check again.
+ * If several connections switch to write-ahead logging at once, some of them fail immediately, because SQLite sees that
+ * they would wait for each other. So they wait for the write lock here, and check again.
  */
 function useWriteAheadLog(driver: Driver, timeLimit: number): void {
   const end = performance.now() + timeLimit

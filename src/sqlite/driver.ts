@@ -72,7 +72,7 @@ const createDurableObjectDriver = (storage: DurableObjectStorage): Driver => ({
   read: work => work(),
 })
 
-/** The settings of a statement whose defaults the application may have changed on the handle. */
+/** The settings of a statement. The application may have changed their defaults on the handle. */
 interface StatementSettings {
   /** In `better-sqlite3` and `bun:sqlite`. */
   safeIntegers?(isOn: boolean): unknown
@@ -125,7 +125,7 @@ function createHandleDriver(database: SqliteHandle): Driver {
   }
 }
 
-/** Rejects handles that have these methods but return results by callback or promise. The query needs no file lock. */
+/** Rejects handles with the same methods whose results come by callback or promise. The query needs no file lock. */
 function requireSynchronous(database: SqliteHandle): void {
   const statement = database.prepare('PRAGMA busy_timeout')
   if (typeof statement?.all !== 'function' || !Array.isArray(statement.all())) {

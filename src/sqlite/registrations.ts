@@ -125,8 +125,8 @@ export function createReleases(statements: PreparedStatements, outbox: StoreOutb
 }
 
 /**
- * Returns a time that is later than the time in the last ID. Writers take turns, so IDs sort in the order of
- * registration even if the clocks of several processes disagree.
+ * Returns the time for a new ID, which is later than the time in the last ID. Writers take turns, so IDs sort in the
+ * order of registration even if the clocks of several processes disagree.
  */
 function findTime(statements: PreparedStatements, now: number): number {
   const [row] = statements.findLastId()
@@ -142,7 +142,7 @@ function findBelow(statements: PreparedStatements, base: string, teamId: string)
     return { ...NOTHING_BELOW, ownDomains, ownCount }
   }
   if (statements.findWithin(above, after, before).length > 0) return { ...NOTHING_BELOW, heldByOthers: true }
-  // Any names below the base that are not within it are behind a public suffix.
+  // A public suffix separates any other names below the base from it.
   return { ...NOTHING_BELOW, behindSuffixes: statements.findBehindSuffixes(secondLevelDomain, after, before) }
 }
 

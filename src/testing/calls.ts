@@ -25,7 +25,7 @@ export const toDomains = (names: readonly { readonly domain: string }[]) => name
 export const manyDomains = (count: number, prefix = '') =>
   Array.from({ length: count }, (_, index) => `${prefix}n${index}.com`)
 
-/** Returns a method that the store declares as a feature. If the store lacks the method, the case fails. */
+/** Returns a method that belongs to a declared feature of the store. If the store lacks the method, the case fails. */
 export function methodOf<Method extends keyof SuiteStore>(
   store: SuiteStore,
   method: Method,
@@ -35,7 +35,7 @@ export function methodOf<Method extends keyof SuiteStore>(
   return found.bind(store) as NonNullable<SuiteStore[Method]>
 }
 
-/** Makes a request with these lookups, like those that the core makes. */
+/** Makes a request with these lookups, in the form in which the core makes requests. */
 export function createRequest(
   teamId: string,
   names: readonly Name[],
@@ -66,8 +66,8 @@ export async function save(
 }
 
 /**
- * Looks up names, and names below bases, in a call that registers nothing. Puts the findings in the same order as the
- * lookups.
+ * Looks up the given names, and all names below the given bases (wildcards without `*.`), without registering anything.
+ * The findings are in the order of the lookups.
  */
 export async function lookUp(
   store: SuiteStore,
@@ -92,7 +92,7 @@ export async function countHeld(store: SuiteStore, teamId: string): Promise<numb
   return found.held
 }
 
-/** Puts the registrations, which a store may return in any order, in the order of `domains`. */
+/** Sorts registrations, which a store may return in any order, in the order of `domains`. */
 export function inOrderOf(domains: readonly string[], found: LookUpResult): LookUpResult {
   checkThat('a list of registrations was found', Array.isArray(found.registrations), found.registrations)
   const position = new Map(domains.map((domain, index) => [domain, index]))

@@ -160,7 +160,7 @@ async function runCase<Store extends SuiteStore>(
     throw new Error(`${id}: ${describeFailedCase(cause)}`, { cause })
   } finally {
     for (const { end } of underWay) end()
-    // Do not wait for work that does not end: its case has already failed.
+    // The work may never end, so it is not awaited. The case has already failed.
     await Promise.allSettled(underWay.map(({ settled }) => createDeadline(timeLimit).wait(settled)))
     for (const store of opened) await createDeadline(timeLimit).wait(closeStore?.(store))
   }

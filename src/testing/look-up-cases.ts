@@ -12,7 +12,10 @@ async function lookBelow(store: SuiteStore, teamId: string, base: string): Promi
   return { ...only, ownDomains: [...only.ownDomains].sort() }
 }
 
-/** The result for a base below which the calling team has registered these names, and no other team any. */
+/**
+ * The expected result for a base: the calling team has registered these names below it, and no other team has
+ * registered any.
+ */
 const own = (...domains: string[]): NamesBelow => ({
   ...NOTHING_BELOW,
   ownDomains: domains,
@@ -58,7 +61,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
     name: 'MUST find conflicts of a hundred hostnames in one call, even if each has 120 labels',
     async test({ open }) {
       const store = await open()
-      // Each has 120 labels below its registrable domain, and as many wildcards that could cover it.
+      // Each name has 120 labels below its registrable domain, so as many wildcards could cover it.
       const deep = manyDomains(100, 'a.'.repeat(120))
       await save(store, '2', ['*.a.a.n99.com'])
       const expected = deep.map(domain => (domain.endsWith('.n99.com') ? 'domain_already_licensed' : 'created'))

@@ -65,7 +65,8 @@ export async function synchronize(store: SuiteStore, registrations: readonly Reg
 export const pause = (milliseconds: number) => new Promise<void>(resolve => setTimeout(resolve, milliseconds))
 
 /**
- * Sweeps until a condition holds. A change is due only after its lease, or the wait for its next attempt, has ended.
+ * Repeats sweeps until a condition holds. A change becomes due only when its lease, or the wait for its next attempt,
+ * has ended.
  */
 export async function sweepUntil(
   store: SuiteStore,

@@ -2,7 +2,7 @@ import { type ResultCode, submitForCodes } from './calls.ts'
 import { checkEqual } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 
-/** The expected result for a name that team 1 submits after it has registered some names, and team 2 others. */
+/** The expected result for a name that team 1 submits, after team 1 and team 2 have registered some names. */
 type Row = readonly [code: ResultCode, submitted: string, own: readonly string[], others: readonly string[]]
 
 function overlapCase(id: string, name: CaseDefinition['name'], rows: readonly Row[]): CaseDefinition {

@@ -61,7 +61,7 @@ export const pendingCases: readonly CaseDefinition[] = [
       const store = await open(monitor.push)
       const retryPending = methodOf(store, 'retryPending')
       await saveAndRelease(store, ...manyDomains(5))
-      // It is leased to a call, so it must not count toward the limit of a sweep.
+      // The change is leased to a call, so it must not count toward the limit of a sweep.
       await save(store, '1', ['leased.com'])
       for (const domain of ['n1.com', 'n3.com']) monitor.refused.add(domain)
       await runSweep(store)

@@ -16,7 +16,7 @@ import type { SuiteStore } from './suite-store.ts'
 
 const CALLERS = 16
 /**
- * How many races between two callers a case runs, each for a different registrable domain. The callers alternate in
+ * How many times a case lets two callers race, each time for a different registrable domain. The callers take turns in
  * starting first.
  */
 const ROUNDS = 16
@@ -27,7 +27,7 @@ const sorted = (codes: readonly (ResultCode | undefined)[]) => codes.toSorted().
 const race = (store: SuiteStore, calls: readonly (readonly [teamId: string, domains: readonly string[]])[]) =>
   Promise.all(calls.map(([teamId, domains]) => attempt(store, teamId, domains)))
 
-/** The prefixes of names that were registered in each registrable domain before the race, with their teams. */
+/** Names that were registered in each registrable domain before the race: their prefixes, and their teams. */
 interface Past {
   readonly held?: readonly (readonly [teamId: string, prefix: string])[]
   /** Whether these names were released before the race. */

@@ -98,7 +98,7 @@ export const refusalCases: readonly CaseDefinition[] = [
       await saveAndRelease(store, ...refused)
       for (const domain of refused) monitor.refused.add(domain)
       await runSweep(store)
-      // They are due again before the new change, which is younger.
+      // The refused changes are due again before the new change, which is younger.
       await pause(timeLimit)
       await saveAndRelease(store, 'new.com')
       monitor.accepted.length = 0

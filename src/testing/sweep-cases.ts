@@ -143,7 +143,8 @@ export const sweepCases: readonly CaseDefinition[] = [
       const monitor = createMonitor()
       const timeLimit = 200
       const store = await open(monitor.push, { synchronizeTimeLimit: timeLimit })
-      // It was never pushed, so its release is due only after a lease.
+      // The registration is still pending: its push may be under way. So its release is not due until a lease would
+      // have ended.
       await save(store, '1', ['a.com'])
       await releaseDomains(store, '1', ['a.com'])
       await pause(2)
@@ -216,7 +217,7 @@ export const sweepCases: readonly CaseDefinition[] = [
       for (let turns = 0; pushes.length === 0 && turns < 300; turns += 1) {
         await pause(10)
       }
-      // The push of the first sweep is under way, so this sweep comes later.
+      // This sweep comes after the others have leased all changes, because the push of the first one is under way.
       checkEqual('what a later sweep returns', await runSweep(store), { synchronized: 0, failed: 0 })
       gate.open()
       await Promise.all(sweeps)

@@ -3,7 +3,7 @@ import type { Awaitable } from './awaitable.ts'
 
 /** The time that a call may still wait for the store. */
 export interface Deadline {
-  /** The limit that was set, in milliseconds. Errors name it. */
+  /** The limit that was set, in milliseconds. Errors mention it. */
   readonly timeLimit: number
   /** Milliseconds left; never below 0. */
   remaining(): number
@@ -31,7 +31,7 @@ export const timeLimitRule: Rule = {
   expected: `a number of milliseconds above 0 and at most ${LONGEST_TIMER}, such as 30000`,
 }
 
-/** @param timeLimit The limit that was set, if `milliseconds` is only a part of it. */
+/** @param timeLimit The limit that was set. Pass it if `milliseconds` is only a part of it. */
 export function createDeadline(milliseconds: number, timeLimit = milliseconds): Deadline {
   const end = performance.now() + milliseconds
   const remaining = () => Math.max(0, end - performance.now())
@@ -51,8 +51,8 @@ export function createDeadline(milliseconds: number, timeLimit = milliseconds): 
 }
 
 /**
- * Waits for a store. A store that works in the application's transaction enforces the time limit itself. It has
- * finished when it returns, because the application may end its transaction as soon as the call returns.
+ * Waits for a store. If the store works in the application's transaction, the store enforces the time limit itself. It
+ * has then finished when it returns, because the application may end its transaction as soon as the call returns.
  */
 export const waitForStore = <T>(
   { isInTransaction }: { readonly isInTransaction?: boolean },

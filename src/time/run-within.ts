@@ -4,7 +4,7 @@ import { TimeLimitError } from './deadline.ts'
 /** When to stop waiting for work. */
 export interface Limits {
   readonly milliseconds: number
-  /** The message of the error when the time limit is reached. */
+  /** The message of the error that is thrown when the time limit is reached. */
   readonly message: string
   /** Ends the wait earlier. */
   readonly signal?: AbortSignal | undefined

@@ -37,14 +37,14 @@ export interface WebhookBody {
 /** Pushes changes to the monitor. Pass it to a store as the option `synchronize`. */
 export interface Webhook {
   (changes: readonly Change[], context?: { readonly signal?: AbortSignal | undefined }): Promise<void>
-  /** The maximum number of changes in one request. The store passes no more than this at once. */
+  /** The maximum number of changes in one request. The store never passes more than this to one push. */
   readonly batchSize: number
 }
 
 const DEFAULT_BATCH_SIZE = 100
 /** Standard Webhooks, section "Request timeouts", recommends 15 s to 30 s. */
 const RESPONSE_TIME_LIMIT = 15_000
-/** How many bytes of a response are read, after decompression. They are used only for the excerpt in a message. */
+/** How many bytes of a response are read, after decompression. They are needed only for the excerpt in a message. */
 const BODY_LIMIT = 16 * 1024
 /** How many characters of the monitor's response a message shows. */
 const LONGEST_EXCERPT = 200
@@ -124,9 +124,9 @@ export function createWebhook(options: WebhookOptions): Webhook {
   return Object.assign(pushAll, { batchSize })
 }
 
-/** Client errors after which the same request may succeed: Request Timeout, Too Early, Too Many Requests. */
+/** Client errors that the same request may not cause again: Request Timeout, Too Early, Too Many Requests. */
 const TRY_AGAIN = [408, 425, 429]
-/** Server errors that a framework returns if it cannot handle the request. Gateways return other errors. */
+/** Server errors that a framework returns if it cannot handle the request. Gateways return other ones. */
 const CANNOT_HANDLE = [500, 501, 505]
 
 /** @throws {Error} unless the status is 2xx. */
@@ -148,8 +148,8 @@ const toBody = (changes: readonly Change[]): WebhookBody => ({
 })
 
 /**
- * Derives the ID of a request from the kind and ID of each change, which never change. A digest contains no full stop,
- * which would end the ID in the signed content.
+ * Derives the ID of a request from the kind and the ID of each of its changes, which stay the same. A digest contains
+ * no full stop, which would end the ID in the signed content.
  */
 async function toId(changes: readonly Change[]): Promise<string> {
   const digest = await sha256(JSON.stringify(changes.map(({ kind, domainId }) => [kind, domainId])))

@@ -95,7 +95,7 @@ function isPlainName(text: string): boolean {
 /** A parameter of a query that was sent twice is an array. */
 const parameter = () => string('must be sent once.')
 
-/** Replaces the `string` of the library, which also checks formats and would make bundles larger. */
+/** Replaces the validator `string` of the library, which also checks formats and would make bundles larger. */
 const string = (error: string) => z.custom<string>(isText, { error })
 
 const choice = (all: readonly string[]) =>
@@ -124,7 +124,9 @@ export function readFields<Name extends keyof Schemas>(
   return Object.fromEntries(names.map(name => [name, read(name)])) as FieldValues<Name>
 }
 
-/** Reads one field. A schema of the whole object would compile itself with `new Function`, and make bundles larger. */
+/**
+ * Reads one field. A schema of the whole object would be compiled with `new Function`, and would make bundles larger.
+ */
 function readField(sent: object, name: keyof Schemas): unknown {
   const value = (sent as Record<string, unknown>)[name]
   if (value === undefined && !requiredFields.some(required => required === name)) return undefined

@@ -29,7 +29,10 @@ export interface ListDomainsQuery extends Omit<ExportDomainsQuery, 'after'> {
   readonly below?: string | undefined
 }
 
-/** Picks the given parameters. A client may send others over HTTP, which are meant for a newer or another server. */
+/**
+ * Picks the parameters that have the given names. Over HTTP, a client may send others, which are meant for a newer or
+ * another server.
+ */
 export const takeParameters = (query: Query, names: readonly string[]): Query =>
   Object.fromEntries(names.map(name => [name, Object.hasOwn(query, name) ? query[name] : undefined]))
 

@@ -54,11 +54,11 @@ export interface RegisterDomainsResponse {
 /** The result of one hostname in a call of {@link previewDomains}. */
 export type PreviewResult =
   | { status: 'created'; input: string; domain: string }
-  /** There is no `domainId` if an earlier hostname of the same call would create the registration. */
+  /** If an earlier hostname of the same call would create the registration, there is no `domainId`. */
   | { status: 'existing'; input: string; domain: string; domainId?: string }
   | InvalidPreview
 
-/** A hostname that would not be registered, with more details than registering returns. */
+/** A hostname that would not be registered. It has more details than the result of registering. */
 export interface InvalidPreview extends InvalidResult, HostnameDetails {
   /** A more detailed code, for your own messages in other words or languages; see `docs/reasons.md`. */
   reason: HostnameReason | ConflictCode

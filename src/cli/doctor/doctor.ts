@@ -16,7 +16,7 @@ export const doctor: Command = {
   purpose: 'checks the database, the tables, the privileges of the role and the pending changes, and says what to do',
   async run(invocation: Invocation): Promise<Result> {
     const found = await examine(invocation)
-    // Several findings may belong to one check. If one of them is wrong, those that are ok are omitted.
+    // One check may have several findings. If one of them is wrong, those that are ok are omitted.
     const isFault = (sought: string) => found.some(({ check, state }) => check === sought && state === 'wrong')
     const findings = found.filter(({ check, state }) => state !== 'ok' || !isFault(check))
     const isWrong = countOf('wrong', findings) > 0
@@ -42,13 +42,13 @@ async function examine(invocation: Invocation): Promise<Finding[]> {
   try {
     findings.push(await examinePending(invocation))
   } catch (error) {
-    // If another finding is wrong, such as missing tables, it already explains this failure.
+    // If another finding is wrong, such as missing tables, that finding already explains this failure.
     if (countOf('wrong', findings) === 0) findings.push(wrong('pending', explain(error), 'Run doctor again'))
   }
   return findings
 }
 
-/** Advice, keyed by the code of the error that ends the examination. */
+/** Advice, keyed by the code of the error that ended the examination. */
 const adviceFor: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'Start the database, or fix the address',
   '28P01': 'Fix the password in the address',
@@ -107,5 +107,5 @@ async function examinePending({ connect }: Invocation): Promise<Finding> {
 
 /** The time limit, in milliseconds, for each query of the pending changes. */
 const PATIENCE = 3000
-/** How many pending changes are searched for the message of a failure. */
+/** How many pending changes are searched for a message that explains a failure. */
 const SHOWN = 1000

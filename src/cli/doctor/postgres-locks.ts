@@ -27,8 +27,8 @@ const toSession = (activity: string) => `json_build_object('pid', ${activity}.pi
   'application', ${activity}.application_name, 'state', ${activity}.state, 'query', left(${activity}.query, 200))`
 
 /**
- * If a session waits for a row, `pg_locks` shows the transaction that it waits for, but not the table. The query
- * selects waiting sessions that hold a lock, of any mode, on one of our tables.
+ * Selects the sessions that wait for a lock and already hold one, of any mode, on one of our tables. If a session waits
+ * for a row, `pg_locks` shows the transaction that it waits for, but not the table.
  */
 const SELECT_WAITS = `
 SELECT ${toSession('waiting')} AS waiting, extract(epoch FROM clock_timestamp() - lock.waitstart)::float8 AS seconds,
@@ -60,7 +60,10 @@ export async function* examineLocks(ask: Ask, schema: string): AsyncGenerator<Fi
   for (const { holder, waits } of byHolder.values()) yield toFinding(holder, waits)
 }
 
-/** Follows the waits to a session that does not wait itself. Returns nothing if a prepared transaction is the cause. */
+/**
+ * Follows the waits from session to session, up to one that does not wait. Returns nothing if a prepared transaction is
+ * the cause.
+ */
 function findCause({ waiting, holders }: Wait, waits: ReadonlyMap<number, Wait>): Session | undefined {
   const others = new Map(waits)
   others.delete(waiting.pid)
@@ -78,9 +81,9 @@ interface Prepared {
 }
 
 /**
- * Selects prepared transactions that have held locks on our tables for some seconds. They outlive their session and a
- * restart of the server, so their locks have no session. The lock on a transaction's ID and its other locks have the
- * same virtual transaction.
+ * Selects prepared transactions that have held locks on our tables for some seconds. A prepared transaction outlives
+ * its session and a restart of the server, so no session owns its locks. Its lock on its transaction ID and its other
+ * locks have the same virtual transaction.
  */
 const SELECT_PREPARED = `
 SELECT prepared.gid, prepared.owner AS role, 'ROLLBACK PREPARED ' || quote_literal(prepared.gid) AS end,
@@ -101,8 +104,8 @@ function toPreparedFinding({ gid, role, seconds, end }: Prepared): Finding {
 }
 
 /**
- * Selects sessions that are idle in a transaction and have locks on our tables. Calls that waited for them may have
- * failed already.
+ * Selects sessions that are idle in a transaction and hold locks on our tables. Calls that waited for these locks may
+ * have failed already.
  */
 const SELECT_IDLE = `
 SELECT DISTINCT ON (holder.pid) ${toSession('holder')} AS holder,
@@ -133,8 +136,8 @@ WHERE lock.granted AND lock.locktype = 'relation'
   AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)`
 
 /**
- * Yields a finding for each session that has locked a whole table. It is used when the doctor could not lock a table
- * and no other session has waited for long.
+ * Yields a finding for each session that has locked a whole table. Used if the doctor could not lock a table, and no
+ * other session has waited for long.
  */
 export async function* findLockers(ask: Ask, schema: string): AsyncGenerator<Finding> {
   for (const { holder } of await ask<{ holder: Session }>(SELECT_HOLDERS, schema)) {

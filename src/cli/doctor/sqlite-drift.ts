@@ -54,8 +54,8 @@ function* compareIndexes(expected: readonly Part[], found: ReadonlyMap<string, P
 }
 
 /**
- * Follows sqlite.org/lang_altertable.html, section 7. If the table has columns that the package does not know, a copy
- * of the old table is kept.
+ * Rebuilds the table as described in sqlite.org/lang_altertable.html, section 7. If the table has columns that the
+ * package does not know, a copy of the old table is kept.
  */
 function rebuild({ name, sql }: Part, expected: readonly string[], actual: readonly string[]): string[] {
   const [copy, common] = [`${name}_new`, expected.filter(column => actual.includes(column)).join(', ')]

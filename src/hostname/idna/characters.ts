@@ -34,7 +34,7 @@ export const kinds = {
 
 const { REFUSED, LETTER, MAPPED, PUNCTUATION } = kinds
 
-/** The letters that stand for the kinds in the table. `P` stands for alternating capital and small letters. */
+/** The letters that stand for the kinds in the table. `P` stands for capital and small letters in turn. */
 const letters: Readonly<Record<string, number>> = {
   L: LETTER,
   E: kinds.DIGIT,
@@ -64,7 +64,7 @@ export function survey(text: string): number {
 const LETTERS = LETTER | kinds.DIGIT | kinds.RIGHT_TO_LEFT | kinds.ARABIC_DIGIT | MAPPED
 
 /**
- * Returns whether a string is one letter or digit. Uses the tables, because the runtime may have another Unicode
+ * Returns whether a string is a single letter or digit, according to the tables: the runtime may have another Unicode
  * version.
  */
 export function isLetterOrDigit(character: string): boolean {

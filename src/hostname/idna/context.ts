@@ -18,7 +18,7 @@ const punctuationRules: ReadonlyMap<string, ContextRule> = new Map<string, Conte
   ['\u05f4', (label, index) => isOfScript('H', label[index - 1])],
 ])
 
-/** Finds the first joiner that joins nothing. */
+/** Finds the first joiner that does not join two letters. */
 export const findMisplacedJoiner = (label: string) => findMisplaced(label, joinerRules)
 
 /**

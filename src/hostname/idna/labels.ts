@@ -30,7 +30,9 @@ export interface LabelFault {
 }
 
 export interface LabelOptions {
-  /** Accepts punctuation that IDNA2008 disallows even in U-labels. In A-labels, it is always accepted. */
+  /**
+   * Accepts punctuation that IDNA2008 disallows, even in U-labels. In A-labels, such punctuation is always accepted.
+   */
   readonly acceptsPunctuation?: boolean
 }
 
@@ -41,8 +43,8 @@ export interface LabelOptions {
  * 4.2.3.1).
  *
  * One rule of IDNA2008 is added: a label may not contain punctuation (RFC 5891, section 5.4; RFC 5892, section 2.8),
- * except where `context.ts` allows it. The rule applies only to labels that are sent in Unicode. A-labels with
- * punctuation are in use, and no word processor writes them by mistake.
+ * except where `context.ts` allows it. The rule applies only to labels that are sent in Unicode. Labels with
+ * punctuation are in use as A-labels, which no word processor writes by mistake.
  *
  * @returns The canonical name, or the first fault.
  */
@@ -158,7 +160,7 @@ function findPunctuation(unicode: string, held: number): string | undefined {
     : Array.from(unicode).find(character => (survey(character) & PUNCTUATION) !== 0)
 }
 
-/** Finds the character that was mapped to this one. */
+/** Finds the character in the input that was mapped to this one. */
 const findSent = (sent: string, mapped: string) =>
   Array.from(sent).find(character => mapCharacter(character)?.includes(mapped)) ?? mapped
 

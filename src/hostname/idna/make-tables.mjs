@@ -44,7 +44,7 @@ const newlyMapped = new Set(
   ].flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, index) => first + index)),
 )
 
-/** RFC 5892 allows these under conditions, or unconditionally (U+0F0B). */
+/** Characters that RFC 5892 allows under conditions, and U+0F0B, which it allows without any. */
 const contextual = [0xb7, 0x375, 0x5f3, 0x5f4, 0xf0b, 0x30fb]
 
 /** The parts of UTS #39 that are needed. No package contains its files. */
@@ -91,7 +91,7 @@ async function readPunctuation() {
   return punctuation
 }
 
-/** The kind of a punctuation character, by the kind that it would have otherwise. */
+/** Maps the kind that a character would have if it were not punctuation to its kind as punctuation. */
 const punctuationKinds = { L: 'B', N: 'Q', R: 'H', A: 'G' }
 
 async function createKindOf() {
@@ -142,8 +142,8 @@ async function createShownScriptOf(isKept) {
     // The mark of a long vowel, which belongs to both kinds of Kana.
     if (codePoint === 0x30fc) return 'K'
     const script = isKept(codePoint) ? scriptOf(codePoint) : ''
-    // For Chinese characters, the status only distinguishes rare ones. That table would be as long as all others
-    // together.
+    // For Chinese characters, the status only separates rare ones from common ones. That table would be as long as all
+    // others together.
     return script === 'H' || allowed.has(codePoint) ? script : ''
   }
 }
@@ -170,7 +170,8 @@ function toPunctuationKind(kind, codePoint) {
 const joinPairs = table => table.replace(/(?:XL(?![0-9a-z])){2,}/g, pairs => `P${(pairs.length - 1).toString(36)}`)
 
 /**
- * @param isAsked Whether anything reads the kind of a code point. Runs may extend over code points that nothing reads.
+ * @param isAsked Whether any code reads the kind of a code point. A run may extend over code points whose kind no code
+ *   reads.
  */
 function toRuns(kindOf, isAsked = () => true) {
   const runs = []
@@ -184,10 +185,7 @@ function toRuns(kindOf, isAsked = () => true) {
   return runs.map(({ kind, length }) => kind + (length === 1 ? '' : (length - 1).toString(36))).join('')
 }
 
-/**
- * The mappings that the rule in `mapping.ts` does not produce, at least not on every runtime: `first-last:mapping of
- * the first`.
- */
+/** The mappings that the rule in `mapping.ts` does not produce on every runtime: `first-last:mapping of the first`. */
 function listMappings() {
   const fold = character => character.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC')
   const runs = []

@@ -12,10 +12,10 @@ export function mapCharacter(character: string): string | null {
   return kind === kinds.MAPPED ? findMapping(character) : character
 }
 
-/** The mappings found so far. The tables limit their number. */
+/** The mappings found so far. There cannot be more than the tables have. */
 let mappings: Map<string, string> | undefined
 
-/** Most mappings follow from Unicode's own foldings. The table has the others. */
+/** Most mappings follow from Unicode's own foldings. The table contains all others. */
 function findMapping(character: string): string {
   mappings ??= readOwnMappings()
   const known = mappings.get(character)

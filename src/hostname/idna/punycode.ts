@@ -4,7 +4,7 @@ const BASE = DIGITS.length
 /** The first code point that is not ASCII. */
 const FIRST = 0x80
 const FIRST_BIAS = 72
-/** The numbers in valid labels are far smaller. */
+/** Limits numbers while decoding. The numbers in valid labels are far smaller. */
 const MAX_NUMBER = 2 ** 31 - 1
 
 /** Encodes a label as Punycode (RFC 3492, section 6.3), without the prefix `xn--`: `bücher` as `bcher-kva`. */
@@ -80,7 +80,7 @@ export function decodePunycode(encoded: string): string {
   return String.fromCodePoint(...codePoints)
 }
 
-/** Writes a number in digits, each of which has its own base (section 3.3). */
+/** Writes a number as a sequence of digits. The base differs from digit to digit (section 3.3). */
 function encodeNumber(number: number, bias: number): string {
   let text = ''
   let rest = number

@@ -10,7 +10,9 @@ import { scenarioTeams } from './scenarios.ts'
  */
 const PUSH_TIME_LIMIT = 600_000
 
-/** Sorts changes by name, because the schedule, not the clock, decides what is due and in which order. */
+/**
+ * Sorts changes by name instead of time, because the schedule decides what is due and in which order, not the clock.
+ */
 const byDomain = (one: Change, other: Change) => (one.domain + one.kind < other.domain + other.kind ? -1 : 1)
 
 /** Omits fields that a store adds to a change, such as a time, because they would make equal states look different. */
@@ -21,8 +23,8 @@ function fail(): never {
 }
 
 /**
- * Ends all leases and waits. A change that is due later than an hour plus a lease counts as due, and here the lease is
- * negative.
+ * Ends all leases and waits. A change counts as due if it is due later than in an hour plus a lease. Here the lease is
+ * negative, so every change counts as due.
  */
 export const endLeases = ({ outbox }: StoreBackend) => outbox.take(1000, -LONGEST_WAIT)
 

@@ -17,11 +17,11 @@ export interface ExploreOptions<Backend extends StoreBackend = StoreBackend> {
 export interface Exploration {
   /** How many scenarios reached a forbidden state. */
   readonly violations: number
-  /** How many states were visited: all that exist, except in a scenario with a violation. */
+  /** How many states were visited. These are all states that exist, except in a scenario with a violation. */
   readonly states: number
   /**
-   * For each violation, the broken promise and one of the shortest sequences of steps that lead to it. Absent if there
-   * is no violation.
+   * For each violation: the broken promise, and one of the shortest sequences of steps that lead to the violation.
+   * Absent if there is none.
    */
   readonly stories?: readonly string[]
 }

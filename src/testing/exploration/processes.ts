@@ -28,9 +28,12 @@ export interface Process {
   readonly actions: readonly Action[]
   /** How many of the process's actions are done. */
   done: number
-  /** Whether each step of the process waits to be chosen, runs at once, or fails because the process has died. */
+  /**
+   * What happens to the steps of the process: each waits to be chosen, runs at once, or fails because the process has
+   * died.
+   */
   state: 'runs' | 'dead' | 'automatic'
-  /** Whether something has failed for the action under way. */
+  /** Whether a step of the current action has failed. */
   isFaulted: boolean
   /** The results that the current action got, which determine its next step. */
   log: string[]
@@ -46,7 +49,7 @@ export interface World {
   readonly refused: Set<string>
   /** All steps for which processes wait. */
   readonly steps: ProcessStep[]
-  /** Pushes under way whose result no process awaits. */
+  /** Pushes that are under way, and whose result no process awaits any longer. */
   readonly late: (readonly Change[])[]
 }
 
@@ -95,7 +98,7 @@ export async function runActions({ ledger }: World, process: Process, store: Man
   Object.assign(process, { log: [], goneBefore: new Set() })
 }
 
-/** Kills a process. The steps that it waits for never happen. */
+/** Kills a process: its remaining steps never happen. */
 export function die({ steps }: World, process: Process): void {
   process.state = 'dead'
   for (const step of steps.filter(step => step.process === process)) void step.settle(step.outcomes[0] as StepOutcome)

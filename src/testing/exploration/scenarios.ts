@@ -8,7 +8,7 @@ import type { Team } from '../../registry/store.ts'
 export interface ActionResult {
   /** Why the action was incomplete, if something failed. */
   readonly hasFailed?: string | undefined
-  /** The IDs reported as registered and watched. */
+  /** The IDs that the action reported as registered and watched. */
   readonly held?: readonly string[]
   /** The IDs reported as released. */
   readonly released?: readonly string[]
@@ -20,7 +20,7 @@ export interface Action {
   run(store: ManagedStore): Promise<ActionResult>
 }
 
-/** Simultaneous actions of processes, and how much fails. Every order of their steps is explored. */
+/** Actions that processes perform at the same time, and how much may fail. Every order of their steps is explored. */
 export interface Scenario {
   /** The actions that happen before the scenario, without failures. */
   readonly before?: readonly Action[]
@@ -30,9 +30,9 @@ export interface Scenario {
   readonly faults: number
   /** How many processes die. */
   readonly deaths?: number
-  /** How often all leases and waits expire before a sweep. */
+  /** How many times all leases and waits may expire before a sweep. */
   readonly leases?: number
-  /** Domains that the monitor refuses, until the end. */
+  /** The domains that the monitor refuses until the end. */
   readonly refused?: readonly string[]
   /** The method of the backend that the scenario needs. If the backend lacks it, the scenario is left out. */
   readonly needs?: 'import'
@@ -44,7 +44,7 @@ export const scenarioTeams: readonly Team[] = [
   { id: '3', organizationId: '10', state: 'active', maxDomains: 1 },
 ]
 
-/** This is longer than any schedule takes. */
+/** Longer than any schedule takes. */
 const TIME_LIMIT = 600_000
 const keyOf = (teamId: string) => ({ type: 'team', teamId, scopes: ['domains:create', 'domains:delete'] }) as const
 

@@ -6,7 +6,7 @@ import { transfer } from '../../src/operations/transfer.ts'
 import { createPostgresStore, migrate, type PostgresStoreOptions } from '../../src/postgres/index.ts'
 import type { Change } from '../../src/registry/store.ts'
 import { createUuidGenerator } from '../../src/runtime/uuid.ts'
-import { manyDomains, save, toDomains } from '../../src/testing/calls.ts'
+import { createRequest, manyDomains, save, toDomains } from '../../src/testing/calls.ts'
 import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/index.ts'
 import { counts, seed } from '../counts.ts'
 import { rejection, team1, team2, teams } from '../fixtures.ts'
@@ -335,6 +335,23 @@ test('a call that waits for one of another store on its client may time out, and
   const savepoints = sent.filter(word => word === 'SAVEPOINT' || word === 'RELEASE')
   expect(savepoints.filter((word, index) => word === savepoints[index - 1])).toEqual([])
 })
+
+test.each(['SAVEPOINT', 'ROLLBACK', 'RELEASE'])(
+  'a call ends at its time limit even if the connection never responds to %s',
+  async command => {
+    await client.query('BEGIN')
+    const query = (text: string, values: unknown[]) =>
+      text.startsWith(command) ? new Promise<never>(() => {}) : client.query(text, values)
+    const store = createPostgresStore({ database: { query }, findTeam, timeLimit: 300 })
+    const request = createRequest('1', [], [], () => {
+      if (command === 'ROLLBACK') throw new Error('nothing is saved')
+      return []
+    })
+    const begun = performance.now()
+    expect(await rejection(Promise.resolve(store.register(request)))).toBeInstanceOf(Error)
+    expect(performance.now() - begun).toBeLessThan(3000)
+  },
+)
 
 function standStill(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)

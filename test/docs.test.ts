@@ -78,7 +78,7 @@ function readOpening(page: string) {
   return { page, program, shown: /^[tj]s$/.test(language) ? shown : undefined }
 }
 
-describe('a short program at the beginning prints what its last comment says, on', () => {
+describe('the first program on a page prints what its last comment says:', () => {
   const openings = guides.filter(guide => guide.startsWith('docs/')).map(readOpening)
   let service: RunningServer
   const env: NodeJS.ProcessEnv = { ...process.env, PORT: '0', DATABASE_FILE: ':memory:', NO_COLOR: '1' }
@@ -90,7 +90,7 @@ describe('a short program at the beginning prints what its last comment says, on
   })
   afterAll(() => service.close())
 
-  test('all pages except indexes, pages tested elsewhere, and recipes that say how they were tested', () => {
+  test('every page has such a program, unless it is an index, is tested elsewhere or says how it was tested', () => {
     const others = openings.filter(({ shown }) => shown === undefined).map(({ page }) => page)
     const indexes = 'README what-it-does faq glossary hostnames standards overlap tables webhook'
     const elsewhere = 'runbook doctor-checks upgrades opentelemetry prometheus proof-broken proof-runs'
@@ -221,12 +221,12 @@ describe('docs/README.md', () => {
     ],
     ...['CORS', 'pagination', 'seed', 'fake timers', 'GDPR', 'bulk', 'merge', 'transfer', 'import', 'TypeORM', 'Neon'],
     ...['Supabase', 'Redis', 'health check', 'CSV', 'suspended', 'Bun', 'Deno', 'trailing slash', 'ownership'],
-  ])('lists a page for %s', word => {
+  ])('lists a page for %j', word => {
     expect(index).toMatch(new RegExp(`^\\| [^|]*\\b${word}\\b[^|]* \\| .*\\]\\(`, 'm'))
   })
 
   test.each(['outbox', 'webhook', 'idempotent', 'registrable domain', 'public suffix', 'lease', 'sweep'])(
-    'links a glossary that explains %s',
+    'links a glossary that explains %j',
     word => {
       expect(read('docs/glossary.md')).toMatch(new RegExp(`^- \\*\\*${word}\\*\\*: `, 'im'))
     },

@@ -105,7 +105,7 @@ describe('the example server', () => {
 
   // If Node has SQLite, the example keeps registrations in a file: see test/runtimes/sqlite-start.test.ts.
   test.skipIf(process.getBuiltinModule('node:sqlite'))(
-    'documentation.ts says that Node 20 keeps registrations in memory, and why',
+    'documentation.ts says on Node 20 that it keeps registrations only in memory, and why',
     () =>
       withServer('documentation.ts', 'Read and try it', printed => {
         expect(printed).toContain('Registrations are kept in memory and are lost when this process ends: Node v')

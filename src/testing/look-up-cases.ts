@@ -184,7 +184,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-finds-ten-behind-suffixes',
-    name: 'MUST list ten of the names behind a public suffix below the base of a wildcard, and MAY stop there',
+    name: 'MUST list ten names that a public suffix separates from the base of a wildcard, and MAY stop there',
     async test({ open }) {
       const store = await open()
       const buckets = Array.from({ length: 12 }, (_, index) => `bucket${index}.s3.amazonaws.com`)
@@ -200,7 +200,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-answers-in-order',
-    name: 'MUST return the findings for each base in the order of `bases`',
+    name: 'MUST return the findings for the bases of wildcards in the order of `bases`',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['x.b.com', 'x.c.com', 'y.c.com', 'x.a.c.com'])

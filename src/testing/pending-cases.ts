@@ -54,7 +54,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'retries-when-told',
-    name: 'MUST make the given failed changes due in `retryPending`, or all of them, and return how many',
+    name: 'MUST let `retryPending` make the given failed changes due, or all failed ones if none are given',
     needs: ['release', 'retryPending'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -85,7 +85,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'retries-after-an-outage',
-    name: 'MUST make a change due in `retryPending` if it failed because the monitor was unavailable',
+    name: 'MUST let `retryPending` make changes due that failed because the monitor was unavailable',
     needs: ['retryPending'],
     async test({ open }) {
       const outage = new MonitorUnavailableError('the monitor is unavailable, on purpose', { retryAfter: 3_000_000 })
@@ -109,7 +109,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'retry-takes-nothing-from-a-push',
-    name: 'MUST NOT make a change due in `retryPending` if it is leased to a call and has not failed',
+    name: 'MUST NOT let `retryPending` make changes due that are leased to a call and have not failed',
     needs: ['release', 'retryPending'],
     async test({ open }) {
       const monitor = createMonitor()

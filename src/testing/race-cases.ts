@@ -144,14 +144,14 @@ export const raceCases: readonly CaseDefinition[] = [
   ),
   wildcardRace(
     'race-below-a-held-name',
-    'MUST register either a wildcard or a name below it when a team that has the registrable domain submits both',
+    'MUST register either a wildcard or a name below it if the calling team registered their registrable domain',
     '1',
     ['wildcard_conflict', 'subdomain_conflict'],
     { held: [['1', '']] },
   ),
   wildcardRace(
     'race-of-teams-below-a-held-name',
-    'MUST register either a wildcard or a name below it when two teams submit them and one has the registrable domain',
+    'MUST register either a wildcard or a name below it if one of two racing teams registered their registrable domain',
     '2',
     ['domain_already_licensed'],
     { held: [['2', '']] },

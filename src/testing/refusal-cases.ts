@@ -42,7 +42,7 @@ export const refusalCases: readonly CaseDefinition[] = [
   },
   {
     id: 'refused-is-told',
-    name: 'MUST call `onError` with a change and the reason if the monitor refuses it even when it is pushed alone',
+    name: 'MUST call `onError` with each change that the monitor refuses when it is pushed alone, and with the reason',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -111,7 +111,7 @@ export const refusalCases: readonly CaseDefinition[] = [
   },
   {
     id: 'refused-is-told-to-its-own-sweep',
-    name: 'MUST call the `onError` of the sweep whose push failed, not the one of another sweep',
+    name: 'MUST call the `onError` of the sweep whose push failed, not that of another sweep',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()

@@ -93,7 +93,7 @@ export const registrationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'finds-what-it-returned',
-    name: 'MUST find a registration with the same fields that `register` returned, for any team',
+    name: 'MUST let every team find a registration with the same fields that `register` returned',
     async test({ open }) {
       const store = await open()
       const domains = ['www.example.com', '*.example.org']

@@ -26,7 +26,7 @@ export const releaseCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-by-id',
-    name: 'MUST release registrations by ID or name, each only once, even if a call contains both',
+    name: 'MUST release registrations by ID or name, each only once, even if a call contains both its ID and its name',
     async test({ open }) {
       const store = await open()
       const saved = await save(store, '1', ['a.com', '*.b.com', 'c.com', 'd.com'])
@@ -40,7 +40,7 @@ export const releaseCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-of-a-wildcard-alone',
-    name: 'MUST NOT release the base of a released wildcard, or the names below it',
+    name: 'MUST release a wildcard without its base, and without the names that it covers',
     async test({ open }) {
       const store = await open()
       const others = ['example.com', 'a.example.com', '*.b.example.com']

@@ -31,7 +31,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'call-keeps-what-it-found',
-    name: 'SHOULD lease a pending registration to a call of its team that contains its name, so no sweep pushes it too',
+    name: 'SHOULD lease a pending registration to a call of its team with the same name, so no sweep pushes it too',
     needs: ['retryPending'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -83,7 +83,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'sweep-takes-what-a-call-left',
-    name: 'MUST push, in a sweep, registrations that a call saved but never pushed, once their lease has expired',
+    name: 'MUST let a sweep push the registrations that a call saved but never pushed, once their lease has expired',
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push, soon)
@@ -178,7 +178,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'pushes-in-batches',
-    name: 'SHOULD push changes in batches of at most `batchSize`, and push only the batch again that fails',
+    name: 'SHOULD push changes in batches of at most `batchSize`, and if a batch fails, push only that batch again',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()

@@ -15,7 +15,7 @@ export async function areSynchronized(store: SuiteStore, ...domains: string[]): 
 export const synchronizationCases: readonly CaseDefinition[] = [
   {
     id: 'without-synchronize-nothing-is-pending',
-    name: 'MUST save registrations as synchronized if and only if the store has no `synchronize`',
+    name: 'MUST save registrations as synchronized if the store has no `synchronize`, and as pending if it has one',
     async test({ open }) {
       const store = await open()
       const [registration] = await save(store, '1', ['example.com'])
@@ -72,7 +72,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'synchronize-marks-what-was-pushed',
-    name: 'MUST mark exactly the registrations that were pushed as synchronized',
+    name: 'MUST mark as synchronized exactly the registrations that were pushed',
     needs: ['synchronize'],
     async test({ open }) {
       const store = await open(() => {})
@@ -83,7 +83,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'synchronize-keeps-the-registration',
-    name: 'MUST NOT change any other field when a registration is marked as synchronized',
+    name: 'MUST change only the field `synchronized` of a registration that was pushed',
     needs: ['synchronize'],
     async test({ open }) {
       const store = await open(() => {})
@@ -114,7 +114,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'synchronize-rejects-with-the-push',
-    name: 'MUST reject in `synchronize` if the push throws or rejects',
+    name: 'MUST let `synchronize` reject if the push throws or rejects',
     needs: ['synchronize'],
     async test({ open }) {
       const pushes = [
@@ -145,7 +145,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'retry-after-a-failed-push',
-    name: 'MUST return the saved IDs when a call whose push failed is retried and its push succeeds',
+    name: 'MUST return the IDs that were saved when a call is retried because its push failed',
     needs: ['synchronize'],
     async test({ open }) {
       const monitor = createMonitor()

@@ -44,7 +44,7 @@ export const teamCases: readonly CaseDefinition[] = [
   },
   {
     id: 'teams-with-long-ids-are-told-apart',
-    name: 'MUST keep the registrations of teams apart, even if their IDs are too long for any numeric type',
+    name: 'MUST distinguish teams even if their IDs are too long for any numeric type',
     async test({ open }) {
       const store = await open()
       for (const id of [LARGE_ID, VAST_ID]) checkEqual(`findTeam('${id}')`, (await store.findTeam(id))?.id, id)

@@ -107,7 +107,7 @@ export const transferCases: readonly CaseDefinition[] = [
   },
   {
     id: 'transfer-of-what-is-pending',
-    name: 'MUST push the last ID of a name before the release of its first ID if it was transferred twice',
+    name: 'MUST push a twice transferred name’s newest ID before the release of its first ID',
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push, soon)
@@ -150,7 +150,7 @@ export const transferCases: readonly CaseDefinition[] = [
   },
   {
     id: 'transfer-and-release',
-    name: 'MUST push the release of a former ID even if the new ID is released before it was pushed',
+    name: 'MUST push the release of a former ID even if the new ID is released without having been pushed',
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push, soon)
@@ -182,7 +182,7 @@ export const transferCases: readonly CaseDefinition[] = [
   },
   {
     id: 'race-of-transfers-under-a-limit',
-    name: 'MUST serialize transfers to a team with a limit and calls of that team',
+    name: 'MUST serialize all calls of a team with a limit and all transfers to that team',
     async test({ open }) {
       const store = await open()
       const domains = manyDomains(8)

@@ -210,7 +210,7 @@ for (const [name, framework] of versions) {
   })
 }
 
-test('an export over HTTP/1.0 and a Unix socket, which cannot be reset, is cut off at the time limit', async () => {
+test('an export is cut off at the time limit even over HTTP/1.0 and a Unix socket, which cannot be reset', async () => {
   const router = domainsRouter({
     store: createGeneratedStore(Number.POSITIVE_INFINITY).store,
     authenticate: () => ({ type: 'team', teamId: '1', scopes: ['domains:read'] }),

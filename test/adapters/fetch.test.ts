@@ -77,7 +77,7 @@ describe('fetch: a request', () => {
     return { seen, stream }
   }
 
-  test('reaches authenticate and onError together with the framework’s context, which is typed', async () => {
+  test('is passed to authenticate and onError together with the framework’s context, which has its type', async () => {
     const onError = vi.fn()
     const handle = domainsHandler<{ locals: { teamId: string } }>({
       store: { ...createStore(), register: () => Promise.reject(new Error('disk full')) },
@@ -152,9 +152,9 @@ describe('fetch: a request', () => {
   })
 
   test.each([
-    ['gets 200', json, 200],
-    ['above the limit gets 413', ' '.repeat(300_000) + json, 413],
-  ])('whose property "body" is undefined, as in Firefox, %s', async (_, body, status) => {
+    ['gets 200 below the limit,', json, 200],
+    ['gets 413 above the limit,', ' '.repeat(300_000) + json, 413],
+  ])('%s even if its property "body" is undefined, as in Firefox', async (_, body, status) => {
     const { handle, createRequest } = await create()
     const request = createRequest(body)
     Object.defineProperty(request, 'body', { value: undefined })
@@ -198,7 +198,7 @@ describe('fetch: a request', () => {
     expect((await handle(request)).status).toBe(413)
   })
 
-  test('without a valid key gets 401 and its body is not read', async () => {
+  test('without a valid key gets 401, and its body is not read', async () => {
     const { handle, createRequest } = await create()
     const { seen, stream } = createEndlessBody(new Uint8Array(1))
     const request = createRequest(stream, { headers: { 'Content-Type': 'application/json' } })
@@ -206,16 +206,16 @@ describe('fetch: a request', () => {
     expect(seen).toEqual({ chunks: 0, cancelled: false })
   })
 
-  test.each([false, true])(
-    'whose body breaks off gets 400, and onError is not called (with a Content-Length: %s)',
-    async known => {
+  test.each(['with', 'without'])(
+    '%s a Content-Length gets 400 if its body breaks off, and onError is not called',
+    async which => {
       const { handle, createRequest, onError } = await create()
       const stream = new ReadableStream({
         start: controller => controller.enqueue(new TextEncoder().encode('{"domains":[')),
         pull: controller => controller.error(new Error('connection reset')),
       })
       const request = createRequest(stream)
-      if (known) request.headers.set('Content-Length', '100')
+      if (which === 'with') request.headers.set('Content-Length', '100')
       const response = await handle(request)
       expect(response.status).toBe(400)
       expect(await response.json()).toEqual({ error: 'invalid_request', message: 'The request body was cut short.' })

@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { hashApiKey, type ManagedKeyStore, type ManagedStore } from '../../src/index.ts'
 import type { Awaitable } from '../../src/time/awaitable.ts'
 import { createKeys, createStore } from '../fixtures.ts'
+import { NOT_READ } from './clients.ts'
 import { expectHarmless } from './harmless.ts'
 import { exchange, type RawResponse, toWire } from './raw-http.ts'
 import type { StartServer } from './suite.ts'
@@ -322,7 +323,7 @@ export function describeHostileHttp(
       [413, 'with a Content-Length', never],
       [413, 'in chunks', chunked(`40001\r\n${' '.repeat(0x40001)}\r\n`)],
     ])(
-      '%i is sent even if the rest of a body %s never arrives (skipped if the application reads bodies)',
+      `a %i is sent even if the rest of a body %s never arrives${bodyIsReadBefore ? NOT_READ : ''}`,
       async (status, _, sent) => {
         const { send } = await serve()
         const [response] = await send(sent)

@@ -298,7 +298,7 @@ describe('a role of PostgreSQL', () => {
     expect(data.totals).toMatchObject({ created: 1 })
   })
 
-  test('from which row-level security hides rows gets a finding of doctor that says so', async () => {
+  test('that is subject to row-level security gets a warning from doctor that rows are hidden', async () => {
     const { database, role, env } = await createRole()
     await database.execute(`GRANT USAGE ON SCHEMA domain_registration TO ${role};
       GRANT ALL ON ALL TABLES IN SCHEMA domain_registration TO ${role};

@@ -28,7 +28,7 @@ const changes: Readonly<Record<string, string>> = Object.fromEntries([
       ...(type.startsWith('text')
         ? [
             [
-              `the type of ${name}.${column} is narrower`,
+              `the type of ${name}.${column} was narrowed`,
               `${alter} TYPE ${type === 'text[]' ? 'varchar[]' : 'varchar(500)'}`,
             ],
             [`the collation of ${name}.${column} was changed`, `${alter} TYPE ${type.split(' ')[0]} COLLATE "POSIX"`],

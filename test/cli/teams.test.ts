@@ -34,7 +34,7 @@ describe.each(databases)('on %s', (_, create) => {
     expect(await countOf('1')).toBe(0)
   })
 
-  test('`release` reads names from standard input, and with --all --yes asks no question', async () => {
+  test('`release` reads names from standard input, and asks no question with --all --yes', async () => {
     const dry = await database.run(['release', '--team', '1', '--dry-run'], { input: 'a.com\nx.com\n' })
     expect(dry.stdout).toContain('Would release 1 registration of team 1.\na.com')
     expect(await countOf('1')).toBe(3)

@@ -51,7 +51,7 @@ describe('a call is retried', () => {
       (value): [number, string, number, number] => [503, value, 500, 1000],
     ),
   ])(
-    'after a %i with Retry-After "%s", at least %i and at most %i ms later',
+    'after a %i with the Retry-After header "%s", when %i to %i ms have passed',
     async (status, retryAfter, least, most) => {
       vi.useFakeTimers({
         now: Date.parse('2026-01-01T00:00:00Z'),
@@ -72,7 +72,7 @@ describe('a call is retried', () => {
     },
   )
 
-  test('until the patience ends', async () => {
+  test('until `patience` is over', async () => {
     let asked = 0
     const { options } = await serve((call, response) => {
       if (call === 1) return false
@@ -100,7 +100,7 @@ describe('a call is retried', () => {
   })
 })
 
-test('a signal ends the work, even during a backoff', async () => {
+test('an aborted signal ends registerAll, even during a backoff', async () => {
   const controller = new AbortController()
   const { options } = await serve((_, response) => {
     response.once('close', () => controller.abort('enough'))
@@ -143,7 +143,7 @@ describe('names that are internal_error', () => {
     expect(progress).toEqual([98, 118, 120])
   })
 
-  test('even in the last attempt reject the promise, with all results; the other names are registered', async () => {
+  test('even in the last attempt make registerAll reject with all results; other names are registered', async () => {
     const { options } = await serve(undefined, failing(Number.POSITIVE_INFINITY))
     const error = await rejection(registerAll(names(120), { ...options, patience: 1000 }))
     expect(error).toMatchObject({
@@ -159,11 +159,11 @@ describe('names that are internal_error', () => {
   })
 })
 
-describe('a malformed response ends the work at once:', () => {
+describe('registerAll rejects at once if a response has', () => {
   const created = { status: 'created', domain: 'a.com', domainId: '1' }
   test.each<[what: string, body: unknown, message: RegExp]>([
-    ['null', null, /it has no data\.results/],
-    ['an object without data.results', { ok: true }, /it has no data\.results/],
+    ['null instead of an object', null, /it has no data\.results/],
+    ['no data.results', { ok: true }, /it has no data\.results/],
     ['too few results', { data: { results: [{ ...created, input: 'a.com' }] } }, /it has 1 results for 2 names/],
     [
       'results that are not objects',
@@ -229,7 +229,7 @@ describe('a 200 response that is not JSON', () => {
       '',
       `The response is not JSON: HTTP 200 without a content type. ${other}`,
     ],
-  ])('ends the work at once, and the error says what arrived: %s', async (_, headers, body, message) => {
+  ])('makes registerAll reject at once, and the error says what arrived: %s', async (_, headers, body, message) => {
     let asked = 0
     const { options } = await serve((call, response) => {
       asked = call
@@ -302,7 +302,7 @@ test.each([
   expect(String(await rejection(registerAll(domains as never, unused)))).toMatch(message)
 })
 
-test('an onProgress whose promise rejects ends the work of registerAll, deleteAll and listAll', async () => {
+test('registerAll, deleteAll and listAll stop if the promise of `onProgress` rejects', async () => {
   const { options, store } = await serve()
   await save(store, '1', ['a.com'])
   const failing = { ...options, onProgress: () => Promise.reject(new Error('disk full')) }

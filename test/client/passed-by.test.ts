@@ -40,7 +40,7 @@ describe('a name that the monitor refuses', () => {
     expect(milliseconds).toBeLessThan(2 * MINUTES)
   })
 
-  test('in every call does not stop the other names', async () => {
+  test('does not affect the other names, even if every call contains such a name', async () => {
     const refuses = Array.from({ length: 10 }, (_, index) => `n${index * 100 + 7}.com`)
     const { store, watched } = createMonitored({ refuses })
     const { error } = await whileTimeFlies(() => registerAll(names(1000), callHere(store).options))
@@ -48,7 +48,7 @@ describe('a name that the monitor refuses', () => {
     expect(watched.size).toBe(990)
   })
 
-  test('is found even with one call at a time', async () => {
+  test('is found even if only one call runs at a time', async () => {
     const { store } = createMonitored({ refuses: ['n432.com'] })
     const { options } = callHere(store)
     const { error, milliseconds } = await whileTimeFlies(() => registerAll(names(1000), { ...options, concurrency: 1 }))
@@ -56,7 +56,7 @@ describe('a name that the monitor refuses', () => {
     expect(milliseconds).toBeLessThan(2 * MINUTES)
   })
 
-  test('at first and accepts later has a result, because it is retried at the end', async () => {
+  test('at first, but accepts later, gets a result, because it is retried at the end', async () => {
     const refuses = ['n7.com']
     const { store, watched } = createMonitored({ refuses })
     const { options, calls } = callHere(store)
@@ -76,7 +76,7 @@ describe('a name that the monitor refuses', () => {
     expect(calls.at(-1)).toBe(1)
   })
 
-  test('is retried until the patience ends, if there is no other name to compare it with', async () => {
+  test('is retried until `patience` is over if no other name shows whether the monitor is available', async () => {
     const { store } = createMonitored({ refuses: ['a.com'] })
     const { options } = callHere(store)
     const { error, milliseconds } = await whileTimeFlies(() =>
@@ -93,7 +93,7 @@ describe('an outage', () => {
     ['of the monitor', () => undefined],
     ['of the service', () => Promise.reject(new TypeError('connection refused'))],
     ['of the server behind a gateway', () => new Response('Bad Gateway', { status: 502 })],
-  ])('%s for ten minutes does not end the work, and costs few calls', async (what, answer) => {
+  ])('%s for ten minutes does not make registerAll reject, and costs only a few calls', async (what, answer) => {
     let begin = Number.POSITIVE_INFINITY
     const isAway = () => performance.now() > begin && performance.now() < begin + 10 * MINUTES
     const { store, watched } = createMonitored({ isAway: () => what === 'of the monitor' && isAway() })
@@ -109,7 +109,7 @@ describe('an outage', () => {
     expect(calls.length).toBeLessThan(800)
   })
 
-  test('longer than the patience ends the work; the error has the names that were sent without a result', async () => {
+  test('longer than `patience` makes registerAll reject; its error lists the names that got no result', async () => {
     let isAway = false
     const { options } = callHere(createStore(), () => (isAway ? unavailable() : undefined))
     const onProgress = ({ done }: Progress) => {
@@ -131,7 +131,7 @@ test.each<[retryAfter: string, patience: number, milliseconds: number]>([
   ['600', 5 * MINUTES, 0],
   ['100000', 5 * MINUTES, 0],
   ['240', 5 * MINUTES, 4 * MINUTES],
-])('with Retry-After %s and %i ms of patience, the client gives up after %i ms', async (retryAfter, patience, most) => {
+])('if Retry-After is "%s" and `patience` is %i, the client stops after %i ms', async (retryAfter, patience, most) => {
   const { options } = callHere(createStore(), () => unavailable({ 'Retry-After': retryAfter }))
   const patient = { ...options, patience }
   for (const work of [() => registerAll(['a.com'], patient), () => listAll(patient).next()]) {
@@ -143,7 +143,7 @@ test.each<[retryAfter: string, patience: number, milliseconds: number]>([
   }
 })
 
-test('the names of a call whose Retry-After exceeds the patience have no results; all others have theirs', async () => {
+test('if the Retry-After of a call exceeds `patience`, its names get no results, but all other names do', async () => {
   const hasN150 = (sent: readonly string[]) => sent.includes('n150.com')
   const intercept = (sent: readonly string[]) => (hasN150(sent) ? unavailable({ 'Retry-After': '3000' }) : undefined)
   const { options } = callHere(createStore(), intercept)
@@ -170,7 +170,7 @@ test('all names are registered even if one response in five is a failure', async
   expect(value?.totals.created).toBe(5000)
 })
 
-test('work that failed can resume at the position that its error contains', async () => {
+test('registerAll can resume a failed run at the position in its error', async () => {
   const store = createStore()
   const failing = callHere(store, sent => (sent.includes('n777.com') ? new Response('', { status: 403 }) : undefined))
   const { error } = await whileTimeFlies(() => registerAll(names(1000), failing.options))

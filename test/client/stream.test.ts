@@ -87,7 +87,7 @@ describe('in a for await loop,', () => {
   })
 })
 
-test('four calls run at once by default, or as many as the option "concurrency" says', async () => {
+test('four calls run at once by default, or as many as `concurrency` says', async () => {
   for (const [concurrency, most] of [
     [undefined, 4],
     [1, 1],
@@ -116,7 +116,7 @@ test('results are in order even if the first response arrives last', async () =>
   expect(results.map(({ input }) => input)).toEqual(names(900))
 })
 
-test('if the iterable of names throws, the work ends with its error, after the calls under way', async () => {
+test('if the iterable of names throws, registerAll rejects with its error, after the calls under way', async () => {
   const store = createStore()
   const failure = new Error('the file is gone')
   function* failing() {
@@ -127,7 +127,7 @@ test('if the iterable of names throws, the work ends with its error, after the c
   expect(store.count()).toBe(100)
 })
 
-test('the work starts when it is first awaited, and only once', async () => {
+test('registerAll starts when its result is first awaited, and only once', async () => {
   const { options, calls } = callHere(createStore())
   const run = registerAll(names(100), options)
   await new Promise(resolve => setTimeout(resolve, 5))

@@ -61,7 +61,7 @@ test('an error shows a hostile service’s reason as a short line without contro
   expect((error as Error).message).toMatch(/ \[2J All is well for \[API key\]\. x{50,1000} Nothing was changed\.$/)
 })
 
-describe('syncAll changes nothing and rejects with the plan', () => {
+describe('syncAll changes nothing, and its error contains the plan,', () => {
   test.each<[what: string, wanted: string[], message: RegExp]>([
     [
       'a wanted name is not a hostname',
@@ -79,11 +79,11 @@ describe('syncAll changes nothing and rejects with the plan', () => {
       /^A wanted name is rejected: "a\.b\.com" is covered by "\*\.B\.com", .* Also rejected: 1 more\. Nothing was/,
     ],
     [
-      'more would be deleted than is allowed',
+      'it would delete more names than `mostDeletions` allows',
       names(6),
       /^4 of 10 registrations would be deleted, but "mostDeletions" is 0\.3\. Nothing was changed\.$/,
     ],
-    ['no name is wanted', [], /^10 of 10 registrations would be deleted/],
+    ['the list of wanted names is empty', [], /^10 of 10 registrations would be deleted/],
   ])('if %s', async (_, wanted, message) => {
     const { list, options } = await create(names(10))
     const error = await rejection(syncAll(wanted, options))
@@ -99,7 +99,7 @@ test.each([
   ['a.b.com', '*.B.com.'],
   ['*.bücher.com', 'a.BÜCHER.com'],
   ['a.bücher.com', '*.bücher。com'],
-])('syncAll changes nothing if %s, which is registered, and %s are both wanted', async (registered, other) => {
+])('syncAll changes nothing if %j, which is registered, and %j are both wanted', async (registered, other) => {
   const { list, options } = await create([registered, ...names(9)])
   const before = await list()
   const wanted = [registered, other, ...names(9).slice(1)]
@@ -107,7 +107,7 @@ test.each([
   expect(await list()).toEqual(before)
 })
 
-test('syncAll deletes as many names as mostDeletions allows', async () => {
+test('syncAll deletes as many names as `mostDeletions` allows', async () => {
   const { list, options } = await create(names(10))
   await syncAll(['new.com'], { ...options, mostDeletions: 1 })
   expect(await list()).toEqual(['new.com'])

@@ -100,7 +100,7 @@ test('an error without a message is logged with its properties, and any thrown v
   ])
 })
 
-test('an error that is its own cause, or its own only part, is logged only once', () => {
+test('an error that is its own cause, or an AggregateError that contains only itself, is logged only once', () => {
   const error = new Error('round')
   error.cause = error
   const whole = new AggregateError([], '')

@@ -58,7 +58,7 @@ for (const version of [4, 6] as const) {
     })
 
     test.each(ranges.map(({ block, first, last }) => [block, first, last] as const))(
-      '%s is reserved from its first to its last address, and the addresses next to it only as part of another block',
+      'the first and last address in %s are reserved; its neighbors are reserved only if another block contains them',
       (_, first, last) => {
         const inside = [first, first + (last - first) / 2n, last]
         const outside = [first - 1n, last + 1n].filter(value => value >= 0n && value < 1n << BigInt(WIDTH[version]))
@@ -83,7 +83,7 @@ for (const version of [4, 6] as const) {
   })
 }
 
-describe('in every spelling that a URL parser or inet_aton accepts', () => {
+describe('IPv4 spellings that a URL parser or inet_aton accepts:', () => {
   const spell = (text: string, radix: 8 | 10 | 16) =>
     ({ 8: `0${BigInt(text).toString(8)}`, 10: text, 16: `0x${BigInt(text).toString(16)}` })[radix]
 
@@ -117,7 +117,7 @@ describe('in every spelling that a URL parser or inet_aton accepts', () => {
   ]
 
   test.each(['127.0.0.1', '10.0.0.1', '169.254.169.254', '192.168.0.1', '0.0.0.0', '255.255.255.255', '100.64.0.1'])(
-    '%s is reserved',
+    '%s is reserved in every spelling',
     address => {
       const all = [...spellings(address)].flatMap(spelling => disguises.map(disguise => disguise(spelling)))
       expect(all.length).toBeGreaterThan(400)
@@ -125,7 +125,7 @@ describe('in every spelling that a URL parser or inet_aton accepts', () => {
     },
   )
 
-  test('8.8.4.4 is accepted only as four decimal numbers, and suggested only for spellings with these numbers', () => {
+  test('8.8.4.4 is accepted only as four decimal numbers, and suggested only for inputs with these numbers', () => {
     const all = [...spellings('8.8.4.4')].flatMap(spelling => disguises.map(disguise => disguise(spelling)))
     const accepted = new Set(all.filter(spelling => classifyHostname(spelling).valid).map(spelling => spelling.trim()))
     expect(accepted).toEqual(new Set(['8.8.4.4', '8.8.4.4.']))
@@ -147,7 +147,7 @@ describe('in every spelling that a URL parser or inet_aton accepts', () => {
   })
 })
 
-describe('in every IPv6 spelling', () => {
+describe('IPv6 spellings:', () => {
   const forms = (address: string): string[] => {
     const value = toNumber(address)
     const groups = toGroups(value)
@@ -168,12 +168,12 @@ describe('in every IPv6 spelling', () => {
     ...['::', '::1', '::ffff:7f00:1', '::7f00:1', '::ffff:0:7f00:1', '64:ff9b::7f00:1', '64:ff9b:1::7f00:1'],
     ...['2002:7f00:1::', '2001:0:7f00:1::80ff:fffe', 'fe80::1', 'fec0::1', 'fc00::1', 'fd12:3456::1', 'ff02::1'],
     ...['2001:db8::1', '3fff::1', '5f00::1', '100::1', '100:0:0:1::1', '4000::1'],
-  ])('%s is reserved', address => {
+  ])('%s is reserved in every spelling', address => {
     const all = forms(address)
     expect(all.filter(form => outcomeOf(form) !== 'reserved_ip')).toEqual([])
   })
 
-  test('a public address is accepted in canonical form or brackets; for others that form is suggested', () => {
+  test('a public address is accepted in canonical form, even in brackets; for others, that form is suggested', () => {
     for (const form of forms('2606:4700:4700::1111')) {
       const classification = classifyHostname(form)
       const isCanonical =
@@ -201,7 +201,7 @@ describe('in every IPv6 spelling', () => {
   test.each([
     ...[':', ':::', '1:2', '1:2:3:4:5:6:7', '1:2:3:4:5:6:7:8:9', '::1::', '12345::', 'g::', '::1.2.3'],
     ...['::256.0.0.1', '1.2.3.4::', ':1::', '[::1', '::1]', '[[::1]]', '::1/64', '[::1]:80'],
-  ])('%s is not an address', text => {
+  ])('%j is not an address', text => {
     expect(outcomeOf(text)).toBe('invalid_domain')
   })
 })

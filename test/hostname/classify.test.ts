@@ -17,7 +17,7 @@ test('a value that is not a string is rejected, and classifyHostname does not th
   }
 })
 
-test('an input of more than 512 characters, including white space, is too long unless it is only white space', () => {
+test('an input of more than 512 characters is too long, even if most are white space; if all are, it is empty', () => {
   const spaces = ' '.repeat(10_000_000)
   expect(classifyHostname(spaces)).toMatchObject({ code: 'empty_domain' })
   for (const text of [`${spaces}example.com`, `example.com${spaces}`, `example.com${' '.repeat(502)}`]) {

@@ -42,7 +42,7 @@ describe('what people paste', () => {
   })
 
   test.each([...lines, ...rows].map((row, index) => [index + 1, row.reason, row] as const))(
-    'pasted-names.json has an input that pattern %i rejects with the reason %s',
+    'an input in pasted-names.json matches pattern %i, and is rejected with the reason %j',
     (_, reason, { pattern }) => {
       const found = cases.filter(([input]) => pattern.test(input.trim().replace(/^\*\.(?=\S)/, '')))
       expect(
@@ -75,7 +75,7 @@ describe('messages', () => {
     await expect(lines.join('')).toMatchFileSnapshot('messages.txt')
   })
 
-  test('contain an A-label only if it was sent', () => {
+  test('contain an A-label only if the input contains one', () => {
     for (const [input] of cases) {
       const withoutSuggestion = messageOf(input).replace(/; send ".*" (?:instead|if you mean)|, or ".*/gsu, '')
       if (!/xn--/i.test(input)) expect(withoutSuggestion.replace('begins with "xn--"', '')).not.toContain('xn--')
@@ -96,7 +96,7 @@ describe('messages', () => {
     'jdbc:mysql://user:secret@db.example.com:3306/app',
     'https:user:secret@example.com',
     'https://user:secret@example.com, https://example.org',
-  ])('do not repeat the password in %s', input => {
+  ])('do not repeat the password in %j', input => {
     expect(messageOf(input)).toContain(':***@')
     expect(messageOf(input)).not.toContain('secret')
   })
@@ -179,7 +179,7 @@ describe('a suggestion', () => {
     )
     .map(([start, name, at, odd, end]) => start.join('') + name.slice(0, at) + odd + name.slice(at) + end.join(''))
 
-  test('is valid, and is written or spelled in the input, never cut from a longer name', { timeout: 60_000 }, () => {
+  test('is valid, and is a whole name in the input, in this or another spelling', { timeout: 60_000 }, () => {
     let suggestions = 0
     fc.assert(
       fc.property(fc.oneof(pasted, fc.constantFrom(...cases.map(([input]) => input))), input => {

@@ -41,7 +41,7 @@ test('Public Suffix List: every case gets the expected registrable domain', () =
   ).toEqual([])
 })
 
-test('Public Suffix List: every rule is a suffix; every exception, and every name below either, is a name', () => {
+test('Public Suffix List: rules are public suffixes; exceptions, and names below either, are names', () => {
   expect(rules.length).toBeGreaterThan(10_000)
   const differences = findDifferences(rules, rule => {
     const name = toALabels(rule.replace(/^!/, '').replace(/^\*\./, 'any.')) ?? ''
@@ -107,7 +107,7 @@ describe('Unicode 17 IdnaTestV2', () => {
   })
 })
 
-test('web platform toascii.json: names get the same A-labels, except for lengths, hyphens and punctuation', () => {
+test('web platform toascii.json: names get the same A-labels, except long names, outer hyphens and punctuation', () => {
   const cases = readCases<[string, string | null]>('wpt-toascii.json')
   expect(cases.length).toBeGreaterThan(80)
   const isTooLong = (name: string) => name.length > 253 || name.split('.').some(label => label.length > 63)
@@ -141,7 +141,7 @@ test('urltestdata.json: hosts that URL parsers reject are rejected, and IP addre
   ).toEqual([])
 })
 
-test('published spellings of addresses are not accepted as names, and those of reserved ones not at all', () => {
+test('published spellings of IP addresses are not accepted as names; those of reserved addresses are rejected', () => {
   const cases = readCases<[string, string, string[], string | null, string | null]>('ip-spellings.json')
   expect(cases.length).toBeGreaterThan(250)
   const isAddress = (text: string | null) => text !== null && /^\[|^[0-9.]+$/.test(text)
@@ -198,7 +198,7 @@ test('JSON Schema: every hostname has the expected result, except those listed w
   expect(new Set(differing.map(([, data]) => data))).toEqual(listed)
 })
 
-test('every special-use name, and every name below it, is internal, except the three for examples', () => {
+test('special-use names, and names below them, are internal_domain, except the three for examples', () => {
   const cases = readCases<[string]>('iana-special-use-domains.json')
   expect(cases.length).toBe(42)
   for (const [name] of cases) {
@@ -209,7 +209,7 @@ test('every special-use name, and every name below it, is internal, except the t
   }
 })
 
-test('top-level labels seen leaking from private networks are internal', () => {
+test('top-level labels that leak from private networks are internal_domain', () => {
   const cases = readCases<[string]>('internal-top-levels.json')
   expect(cases.length).toBeGreaterThan(90)
   // The lists contain a few strings that are not hostnames, added by mistake.

@@ -188,7 +188,7 @@ describe('a failure', () => {
     ['list', 'list', 500, failingTo('list')],
     ['list', 'export', 500, failingTo('list')],
   ])(
-    'in %s, during the operation %s, calls onError once with the cause, and the caller does not see it',
+    'in `%s`, during the operation "%s", calls onError once with the cause, which the caller does not see',
     async (step, operation, status, options) => {
       const onError = vi.fn()
       const operations = [operation]

@@ -122,7 +122,7 @@ test('an adapter rejects an option that only another adapter has', () => {
   expect(() => createHandler({ ...right, path: '/' } as never)).toThrow(/"path" does not exist/)
 })
 
-test('exactly one of keys and authenticate is required, by the types too', () => {
+test('exactly one of the options `keys` and `authenticate` is required, even by the types', () => {
   const { store, keys } = right
   // @ts-expect-error: nothing identifies the caller
   expect(() => domainsRouter({ store })).toThrow(TypeError)

@@ -136,7 +136,7 @@ test('if a limiter never restores points, RateLimit-Policy has no window, and Re
   expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '3600'])
 })
 
-test('a limit per name consumes one point before reading the body, and one for each further name after', async () => {
+test('a limit per name consumes one point before the body is read, and then one for each further name', async () => {
   const rateLimiter = new RateLimiterMemory({ points: 5, duration: 60 })
   const consume = vi.spyOn(rateLimiter, 'consume')
   const options = { rateLimiter, rateLimitPer: 'name', rateLimitPolicy: 'names' } as const
@@ -191,7 +191,7 @@ const failures: [string, () => unknown][] = [
 ]
 
 test.each(failures)(
-  'if the limiter %s, calls get 500, or are allowed if so configured, and onError is called',
+  'if the limiter %s, calls get 500 (or succeed if rateLimiterFailure is "allow"), and onError is called',
   async (_, consume) => {
     const options = { rateLimiter: { points: 5, consume } as never }
     for (const rateLimiterFailure of ['refuse', 'allow'] as const) {
@@ -210,7 +210,7 @@ test.each(failures)(
   },
 )
 
-test('an exhausted limit of a union rejects a call, even if another fails and failures are allowed', async () => {
+test('an exhausted limit of a union rejects a call, even if another limit fails and failures are allowed', async () => {
   const answer = { minute: { msBeforeNext: 1500, remainingPoints: 0 }, day: new Error('down') }
   const rateLimiter = { consume: () => Promise.reject(answer) }
   const { post } = await serve({ rateLimiter, rateLimiterFailure: 'allow' })

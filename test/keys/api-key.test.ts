@@ -53,7 +53,7 @@ describe('generateApiKey', () => {
     expect(new Set(keys.map(({ key }) => key)).size).toBe(1000)
   })
 
-  test('the hint shows a new key, but of its secret only the last four characters', async () => {
+  test('the hint of a new key shows only the last four characters of its secret', async () => {
     const { key, hint } = await generateApiKey({ type: 'team', id: '3', prefix: 'acme' })
     expect(hint).toBe(`acme_team_3_…${key.slice(-4)}`)
   })

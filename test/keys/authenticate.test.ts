@@ -83,7 +83,7 @@ describe('the WWW-Authenticate header of a 401', () => {
     expect(JSON.stringify(error) + (error as Error).message).not.toContain(teamKey.slice(-64))
   })
 
-  test('a key is rejected if the record that the key store returns has another hash', async () => {
+  test('is sent if the key store returns a record with another hash', async () => {
     const record = { hash: await hashApiKey(organizationKey), type: 'team', ownerId: '3', scopes } as const
     const careless = { findKey: () => record }
     expect(await rejection(authenticate(`Bearer ${teamKey}`, careless))).toMatchObject({ status: 401 })

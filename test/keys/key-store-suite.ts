@@ -22,7 +22,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
   }
 
   describe(`the key store in ${name}`, () => {
-    test('finds a key by its hash, with all fields that were added and null for the others', async () => {
+    test('finds a key by its hash, and returns null for the fields that were not added', async () => {
       const { record } = await createKey()
       expect(await keys().findKey(record.hash)).toBeNull()
       await keys().addKey(record)
@@ -58,7 +58,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       expect(await isAccepted(key)).toBe(false)
     })
 
-    test('keeps the dates of a record, even if the application changes its own Date afterwards', async () => {
+    test('keeps the dates of a record, even if the application changes its own Date objects afterwards', async () => {
       const { key, record } = await createKey()
       const past = () => new Date('2020-01-02T03:04:05.678Z')
       const [createdAt, expiresAt] = [past(), past()]
@@ -82,20 +82,20 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
     })
 
     test.each<[what: string, changes: KeyChanges]>([
-      ['a new label', { label: `Nightly "import", 'é'` }],
-      ['no label', { label: null }],
-      ['new scopes', { scopes: ['domains:delete', 'domains:read'] }],
-      ['no scope', { scopes: [] }],
-      ['a new expiry date', { expiresAt: new Date('2031-01-02T03:04:05.678Z') }],
-      ['the earliest possible expiry date', { expiresAt: new Date('0001-01-01T00:00:00.000Z') }],
-      ['the latest expiry date that a Date can hold', { expiresAt: new Date(8.64e15) }],
-      ['no expiry date', { expiresAt: null }],
+      ['sets a new label', { label: `Nightly "import", 'é'` }],
+      ['removes the label', { label: null }],
+      ['sets new scopes', { scopes: ['domains:delete', 'domains:read'] }],
+      ['removes all scopes', { scopes: [] }],
+      ['sets a new expiry date', { expiresAt: new Date('2031-01-02T03:04:05.678Z') }],
+      ['sets the earliest possible expiry date', { expiresAt: new Date('0001-01-01T00:00:00.000Z') }],
+      ['sets the latest expiry date that a Date can hold', { expiresAt: new Date(8.64e15) }],
+      ['removes the expiry date', { expiresAt: null }],
       [
-        'a new label, scopes and expiry date',
+        'sets a new label, new scopes and a new expiry date',
         { label: 'new', scopes: ['domains:read'], expiresAt: new Date('2031-01-02T03:04:05.678Z') },
       ],
-      ['no changes', {}],
-    ])('updates a key with %s, and changes no other field', async (_, changes) => {
+      ['accepts an update without changes', {}],
+    ])('updateKey %s, and leaves all other fields of the key unchanged', async (_, changes) => {
       const { record } = await createKey({ label: 'old', expiresAt: new Date('2030-01-02T03:04:05.678Z') })
       await keys().addKey(record)
       const before = await keys().findKey(record.hash)
@@ -147,7 +147,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       expect(await keys().updateKey('b'.repeat(64), { expiresAt })).toBe(false)
     })
 
-    test('keeps a revocation and each change if all are made simultaneously, in any order', async () => {
+    test('keeps a revocation and all changes that are made at the same time', async () => {
       const expiresAt = new Date('2031-01-02T03:04:05.678Z')
       for (let first = 0; first < 10; first += 1) {
         const { key, record } = await createKey({ label: 'old' })
@@ -170,7 +170,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
     const hash = 'b'.repeat(64)
     test.each<[what: string, call: (store: ManagedKeyStore) => unknown, message: RegExp]>([
       [
-        'a key as the argument of revokeKey instead of its hash',
+        'a key that is passed to revokeKey instead of a hash',
         store => store.revokeKey('svc_team_3_ab'),
         /"hash" must be .* not shown here$/,
       ],
@@ -180,7 +180,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
         /"hash" must be the SHA-256 of the key/,
       ],
       [
-        'a key as the argument of updateKey instead of its hash',
+        'a key that is passed to updateKey instead of a hash',
         store => store.updateKey('svc_team_3_ab', {}),
         /"hash" must be .* not shown/,
       ],
@@ -206,7 +206,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       ],
       ...[-8.64e15, Date.parse('0000-12-31T23:59:59.999Z')].map(
         (time): [string, (store: ManagedKeyStore) => unknown, RegExp] => [
-          `an expiry date of ${time} ms, before the year 1`,
+          `an expiry date before the year 1 (${time} ms)`,
           store => store.updateKey(hash, { expiresAt: new Date(time) }),
           /"expiresAt" must be a Date in or after the year 1, or null; it is /,
         ],

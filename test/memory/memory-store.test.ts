@@ -50,7 +50,7 @@ test('a full store rejects a call or release as a whole', async () => {
   }
 })
 
-test('a new ID sorts after an imported one of the same future millisecond, so a list misses nothing', async () => {
+test('a new ID sorts after an imported ID with a time in the future, so a list misses nothing', async () => {
   const store = createMemoryStore()
   const time = (Date.now() + 3_600_000).toString(16).padStart(12, '0')
   const domainId = `${time.slice(0, 8)}-${time.slice(8)}-7fff-8000-000000000000`

@@ -48,7 +48,7 @@ describe('a request', () => {
     },
   )
 
-  test('for a list may have exactly the documented limits', () => {
+  test('for a list may have exactly the documented values of limit', () => {
     const { parameters = [] } = openapi({ operations: ['list'] }).paths['/v1/domains'].get as {
       parameters?: { name: string; schema: Record<string, unknown> }[]
     }
@@ -154,7 +154,7 @@ test('the document follows the path, key prefix, body limit and rate limit of th
   })
 })
 
-test('security and securitySchemes replace API keys by the application’s authentication', () => {
+test('the options `security` and `securitySchemes` replace API keys by the application’s authentication', () => {
   const security = [{ session: [] }]
   const securitySchemes = { session: { type: 'apiKey', in: 'cookie', name: 'sid' } } as const
   expect(openapi({ security, securitySchemes })).toMatchObject({
@@ -187,7 +187,7 @@ test('an option that is undefined has its default', () => {
   expect(openapi({ info: undefined, path: undefined, bodyLimit: undefined, keyPrefix: undefined })).toEqual(document)
 })
 
-test('with the application’s security, no text mentions keys, and 401 has no WWW-Authenticate header', () => {
+test('a document with the option `security` mentions no API keys, and its 401 has no WWW-Authenticate header', () => {
   const operations = ['create', 'preview', 'delete', 'list', 'export'] as const
   const own = openapi({
     operations,

@@ -17,7 +17,7 @@ const sendAtTheTimeOfTheExample = () =>
   vi.useFakeTimers({ toFake: ['Date'], now: Number(headers['webhook-timestamp']) * 1000 })
 afterEach(() => void vi.useRealTimers())
 
-test('the document has the webhook and its schemas only if the option webhooks is true', () => {
+test('the document has the webhook and its schemas only if the option `webhooks` is true', () => {
   expect(openapi()).not.toHaveProperty('webhooks')
   expect(Object.keys(openapi().components.schemas).join()).not.toContain('Change')
   expect(() => openapi({ webhooks: {} as never })).toThrow('"webhooks" must be true or false')
@@ -39,7 +39,7 @@ test('createWebhook sends exactly the headers and body of the example webhook', 
   )
 })
 
-test('each request of createWebhook matches the schemas, but not if a change lacks one of its fields', async () => {
+test('each request of createWebhook matches the schemas, which reject it if a change lacks a field', async () => {
   const { url, received } = await receive()
   await createWebhook({ url, secret: [secret, `whsec_${btoa('x'.repeat(24))}`], batchSize: 1 })(changes)
   const fitsBody = compileSchema(document, schema)

@@ -39,7 +39,7 @@ test('a name is missing if it was deleted before, in the same call or an earlier
   expect(await statusOf('www.example.com', 'WWW.example.com')).toEqual(['missing', 'missing'])
 })
 
-test('if the store fails after it deleted names, the error says that a retry shows which', async () => {
+test('if the store fails after it deleted names, the error says that a retry shows their names', async () => {
   const { store } = await createFilledStore(['www.example.com'])
   const release: typeof store.release = async (...names) => {
     await store.release(...names)

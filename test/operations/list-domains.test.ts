@@ -94,7 +94,7 @@ describe('a list', () => {
       ])
   })
 
-  test('contains the names of the team that is named with an organization key, or owns the team key', async () => {
+  test('contains the names of the team in `team_id`, or with a team key those of the key’s own team', async () => {
     const { store } = await createFilledStore()
     expect((await listDomains(anyTeam, { team_id: '2' }, store)).data.domains).toHaveLength(1)
     expect((await listDomains(reading, { team_id: '2', limit: '1' }, store)).data.domains[0]?.domain).toBe(

@@ -102,7 +102,7 @@ describe('the second lookup of each difference', () => {
   })
 })
 
-test('at most 100 differences are looked up again at once, so each is recent when it is yielded', async () => {
+test('reconcile looks up differences again in groups of at most 100, just before it yields them', async () => {
   const store = createStore()
   let yielded = 0
   let confirmed = 0

@@ -163,14 +163,14 @@ describe('teams', () => {
     })
   })
 
-  test('are named in the body of a call with an organization key', async () => {
+  test('are identified by team_id in the body of a call with an organization key', async () => {
     const store = createStore()
     await registerDomains(organization, { domains, team_id: '2' }, store)
     const { data } = await registerDomains(team2, { domains }, store)
     expect(data.totals.existing).toBe(1)
   })
 
-  test('are those of the team key, even if the body of a call names another team', async () => {
+  test('are identified by the team key if there is one, even if the body names another team', async () => {
     for (const team_id of ['2', '3', 'x', null, 7]) {
       const store = createStore()
       await registerDomains(team1, { domains, team_id }, store)
@@ -202,7 +202,7 @@ describe('teams', () => {
     })
   })
 
-  test('that cannot be looked up, or not in time, cost the call a 500, and nothing is registered', async () => {
+  test('that cannot be looked up in time make the call fail with 500, and nothing is registered', async () => {
     const cause = new Error('connection lost')
     const store = createStore()
     const register = vi.spyOn(store, 'register')

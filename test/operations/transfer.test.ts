@@ -149,7 +149,7 @@ describe("in the application's transaction, a transfer", () => {
   test.each([
     ['COMMIT', '2', 2],
     ['ROLLBACK', '1', 1],
-  ])('takes effect or is undone together with the application’s own statements, at %s', async (end, teamId, rows) => {
+  ])('ends as the application’s own statements do, with %s', async (end, teamId, rows) => {
     const pool = server.createPool()
     const schema = `own ${++files}`
     await migrate({ database: pool, schema })

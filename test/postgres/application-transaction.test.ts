@@ -198,7 +198,7 @@ describe('while a call in an open transaction holds its locks,', () => {
     expect(toDomains(await releasing).sort()).toEqual(['a.com', 'b.com'])
   })
 
-  test('an import with the ID of a registration that it imported waits for the commit, and is rejected', async () => {
+  test('an import with an ID that the call has imported waits for the commit, and is rejected', async () => {
     const serving = createPostgresStore({ database: pool, findTeam })
     const domainId = createUuidGenerator()()
     const row = { domainId, teamId: '1', createdAt: new Date(0), synchronized: true }
@@ -210,7 +210,7 @@ describe('while a call in an open transaction holds its locks,', () => {
     expect(await held()).toEqual(['a.com'])
   })
 
-  test('a transfer to its team waits if the team has a limit, and counts what the call registered', async () => {
+  test('a transfer to the same team waits if the team has a limit, and counts what the call registered', async () => {
     const limited = (id: string) => ({ id, organizationId: '10', state: 'active' as const, maxDomains: 1 })
     const serving = createPostgresStore({ database: pool, findTeam: limited })
     await save(serving, '2', ['b.com'])
@@ -389,7 +389,7 @@ describe('a call that times out', () => {
   })
 
   test.each(['INSERT', 'SELECT current_setting', 'RELEASE'])(
-    'because its process froze after sending %s sends nothing after the transaction',
+    'because its process froze after sending %s sends nothing after the transaction has ended',
     async word => {
       const { sent, store } = await beginWatched(text => text.startsWith(word) && standStill(700))
       const answer = registerDomains(team1, { domains: ['www.frozen.com'] }, store, { timeLimit: 1000 })

@@ -174,10 +174,10 @@ function tellRead(plan: Plan): string[] {
 
 /** The tables are tested in this order: a connection keeps the plan that it made while a table was small. */
 const tables: readonly (readonly [what: string, sql: string])[] = [
-  ['tables that were never analysed', 'SELECT'],
-  ['tables that were analysed while they were empty', 'VACUUM ANALYZE'],
+  ['tables that were never analyzed', 'SELECT'],
+  ['tables that were analyzed while they were empty', 'VACUUM ANALYZE'],
   [
-    'large tables that have the statistics of empty ones',
+    'large tables with the statistics of empty tables',
     `INSERT INTO domain_registration.names
        SELECT ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, now(), 'crowd.com', '.n' || n,
          'n' || n || '.crowd.com', 'crowd.com', '1'
@@ -258,7 +258,7 @@ describe.each(servers)('in %s,', (_where, open) => {
     })
 
     test.runIf(what.startsWith('large')).each(Object.entries(ofThousand))(
-      'the statement %s visits only a few pages for each of 1,000 rows',
+      'the statement "%s" visits only a few pages for each of 1,000 rows',
       async (name, values) => {
         const plan = await explain(client, name as keyof Statements, values, ', ANALYZE, BUFFERS')
         const pages = (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0)
@@ -268,7 +268,7 @@ describe.each(servers)('in %s,', (_where, open) => {
     )
   })
 
-  describe('with fifty thousand names below one name', () => {
+  describe('with fifty thousand names below a wildcard', () => {
     const countRows = (plan: Plan) =>
       flatten(plan)
         .filter(each => each['Relation Name'] === 'names')
@@ -276,11 +276,11 @@ describe.each(servers)('in %s,', (_where, open) => {
         .reduce((sum, rows) => sum + rows, 0)
 
     test.each([
-      ['the same team registered', 1003, 'crowd.com', "'1'"],
-      ['another team registered', 2, 'crowd.com', "'2'"],
-      ['another team registered behind public suffixes', 10, 'cloud.com', "'1'"],
-      ['the same team registered behind public suffixes', 10, 'cloud.com', "'2'"],
-    ])('a check of the wildcard over names that %s reads at most %i rows', async (_, limit, base, team) => {
+      ['the names are of the same team', 1003, 'crowd.com', "'1'"],
+      ['the names are of another team', 2, 'crowd.com', "'2'"],
+      ['the names are of another team, below a public suffix', 10, 'cloud.com', "'1'"],
+      ['the names are of the same team, below a public suffix', 10, 'cloud.com', "'2'"],
+    ])('if %s, the statement "findBelow" reads at most %i rows', async (_, limit, base, team) => {
       const [, ...ranges] = cases.findBelow.values.slice(0, 3)
       const values = [`'{${base}}'`, ...ranges, `'{"{${base}}"}'`, team]
       const plan = await explain(client, 'findBelow', values, ', ANALYZE')

@@ -86,7 +86,7 @@ const list = (names: readonly string[]) => names.join(' and ') || 'nothing'
 
 describe('overlap', () => {
   test.each(outcomes.map(each => [each[1], each[0], list(each[2]), list(each[3]), ...each] as const))(
-    'the result for %s is %s if its team has registered %s, and another team %s',
+    '%s gets %s if the calling team has registered %s, and another team has registered %s',
     (_submitted, _result, _own, _others, expected, submitted, own, others) => {
       const verdict = verdictOf(submitted, own, others)
       expect(verdict.status === 'invalid' ? verdict.code : verdict.status).toBe(expected)
@@ -215,7 +215,7 @@ describe('the names of one call', () => {
   })
 })
 
-describe('a public suffix between a wildcard and a name', () => {
+describe('wildcards and public suffixes:', () => {
   // s3.amazonaws.com is a public suffix, so each bucket may belong to someone else.
   const bucket = { domain: 'bucket.s3.amazonaws.com', registrableDomain: 'bucket.s3.amazonaws.com' }
   const wide = { domain: '*.amazonaws.com', registrableDomain: 'amazonaws.com' }
@@ -231,7 +231,7 @@ describe('a public suffix between a wildcard and a name', () => {
     return verdict?.status === 'invalid' ? verdict.code : verdict?.status
   }
 
-  test('separates them: the wildcard does not cover the name', () => {
+  test('a wildcard does not cover a name if a public suffix is between them', () => {
     const { domains } = createRegistrationRequest({ teamId: 'own', submitted: [bucket], timeLimit: 1000 })
     expect(domains).toEqual([bucket.domain, '*.s3.amazonaws.com', '*.amazonaws.com'])
     expect(judgeOne(bucket, { registrations: [hold(wide, 'other')] })).toBe('created')
@@ -243,7 +243,7 @@ describe('a public suffix between a wildcard and a name', () => {
     ])
   })
 
-  test('no longer separates them once it is removed from the suffix list', () => {
+  test('a wildcard covers a name once the public suffix between them is removed from the suffix list', () => {
     const held = { domain: 'shop.platform.example.com', teamId: 'own' }
     const below = [{ ...NOTHING_BELOW, behindSuffixes: [held, { domain: 'a.b.platform.example.com', teamId: 'own' }] }]
     const example = { domain: '*.example.com', registrableDomain: 'example.com' }
@@ -253,7 +253,7 @@ describe('a public suffix between a wildcard and a name', () => {
     )
   })
 
-  test('does not narrow a wildcard that was registered before its base became a public suffix', () => {
+  test('a wildcard still covers every name below it after its base has become a public suffix', () => {
     const old = hold({ domain: '*.github.io', registrableDomain: 'github.io' }, 'other')
     const name = { domain: 'www.me.github.io', registrableDomain: 'me.github.io' }
     expect(judgeOne(name, { registrations: [old] })).toBe('domain_already_licensed')

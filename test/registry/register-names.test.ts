@@ -102,12 +102,12 @@ describe('a batch of names that fails', () => {
     expect(onError.mock.calls).toEqual([[new TypeError('down')], [new RangeError('down')]])
   })
 
-  test('with a value that is not an Error reports that value', async () => {
+  test('because the store throws a value that is not an Error reports that value', async () => {
     const { onError } = await registerThrough(() => Promise.reject(null), hundred)
     expect(onError.mock.calls).toEqual([[null]])
   })
 
-  test('for one name with a message that is not a string saves the other names', async () => {
+  test('because of one name, with a message that is not a string, saves the other names', async () => {
     const cause = Object.assign(new Error(), { message: { code: 7 } })
     const { summary, onError } = await registerThrough(
       (request, register) => {

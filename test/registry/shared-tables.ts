@@ -51,17 +51,20 @@ export function describeSharedTables(prepare: () => Promise<Open>): void {
 
     test.each<[string, (pushing: ManagedStore) => Promise<unknown>]>([
       ['has swept', pushing => pushing.synchronizePending()],
-      ['has pushed a call', async pushing => pushing.synchronize?.(await save(pushing, '1', ['c.com']))],
-    ])('records releases and transfers of synchronized registrations once another store %s', async (_, push) => {
-      const open = await prepare()
-      const store = open()
-      await save(store, '1', ['a.com', 'b.com'])
-      await push(open({ synchronize() {} }))
-      await releaseAndTransfer(store)
-      expect(await listKinds(store)).toEqual(changes)
-    })
+      ['has pushed a registration', async pushing => pushing.synchronize?.(await save(pushing, '1', ['c.com']))],
+    ])(
+      'records releases and transfers of synchronized registrations once a store with synchronize %s',
+      async (_, push) => {
+        const open = await prepare()
+        const store = open()
+        await save(store, '1', ['a.com', 'b.com'])
+        await push(open({ synchronize() {} }))
+        await releaseAndTransfer(store)
+        expect(await listKinds(store)).toEqual(changes)
+      },
+    )
 
-    test('records no releases and transfers of synchronized registrations if nothing was ever pushed', async () => {
+    test('records no release or transfer of a synchronized registration if nothing was ever pushed', async () => {
       const open = await prepare()
       const store = open()
       await save(store, '1', ['a.com', 'b.com'])

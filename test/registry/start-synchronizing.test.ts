@@ -71,21 +71,24 @@ describe('the loop of startSynchronizing', () => {
   })
 
   test.each([
-    ['for 3 s sweeps again 3 s later', { retryAfter: 3_000 }, [0, 3_010, 13_010]],
-    ['for an hour sweeps again a minute later', { retryAfter: 3_600_000 }, [0, 60_000]],
-    ['without naming a time sweeps again after the interval', { retryAfter: undefined }, [0, 10_000, 20_000]],
-  ])('whose monitor accepted some changes and then became unavailable %s', async (_, unavailable, expected) => {
-    let isFirst = true
-    const { store, times } = createSweeps(async () => {
-      const result = isFirst ? { synchronized: 600, failed: 400, unavailable } : none
-      isFirst = false
-      return result
-    })
-    const { stop } = startSynchronizing(store)
-    await pass((expected.at(-1) as number) + 10)
-    await stop()
-    expect(times).toEqual(expected)
-  })
+    ['after 3 s', 'for 3 s', { retryAfter: 3_000 }, [0, 3_010, 13_010]],
+    ['after a minute', 'for an hour', { retryAfter: 3_600_000 }, [0, 60_000]],
+    ['after the interval', 'for an unknown time', { retryAfter: undefined }, [0, 10_000, 20_000]],
+  ])(
+    'sweeps again %s if the monitor becomes unavailable %s during a sweep',
+    async (_when, _long, unavailable, expected) => {
+      let isFirst = true
+      const { store, times } = createSweeps(async () => {
+        const result = isFirst ? { synchronized: 600, failed: 400, unavailable } : none
+        isFirst = false
+        return result
+      })
+      const { stop } = startSynchronizing(store)
+      await pass((expected.at(-1) as number) + 10)
+      await stop()
+      expect(times).toEqual(expected)
+    },
+  )
 
   test('pushes less and less often while the monitor is unavailable, even if it asks for a short wait', async () => {
     const unavailable = { retryAfter: 500 }

@@ -94,7 +94,7 @@ describe('a sweep', () => {
     expect(wait).toBeLessThan(SOON)
   })
 
-  test('without a successful push makes few pushes, and retries all soon, with one refusal counted', async () => {
+  test('in which no push succeeds makes few pushes, and retries all changes soon, as if refused once', async () => {
     const { monitor, sweep, told, waits, outbox } = open(manyDomains(64))
     monitor.isAway = true
     for (let sweeps = 1; sweeps <= 20; sweeps += 1) {
@@ -133,7 +133,7 @@ describe('a sweep', () => {
 })
 
 describe('a monitor that throws MonitorUnavailableError', () => {
-  test('gets one push, which does not count as a refusal, and the next push at the time that it named', async () => {
+  test('gets one push, which does not count as refused, and the next push after the time in its error', async () => {
     const { monitor, sweep, told, waits, outbox } = open(manyDomains(10))
     const unavailable = new MonitorUnavailableError('maintenance', { retryAfter: 60_000 })
     const { push } = monitor
@@ -155,7 +155,7 @@ describe('a monitor that throws MonitorUnavailableError', () => {
     [1_000, 1_000],
     [undefined, SOON],
   ])(
-    'with retryAfter %s in the middle of a sweep keeps the changes that it accepted, and refusals are reported',
+    'with retryAfter %s in the middle of a sweep is not sent again what it accepted, and earlier refusals are reported',
     async (retryAfter, wait) => {
       const { monitor, sweep, told, waits } = open(['a.com', 'b.com', 'c.com', 'd.com'])
       let pushes = 0
@@ -175,7 +175,7 @@ describe('a monitor that throws MonitorUnavailableError', () => {
     },
   )
 
-  test('only for pushes that contain one change gets the other changes, and counts as refusing that one', async () => {
+  test('only for pushes with a certain change gets all other changes, and counts as refusing this one', async () => {
     const { monitor, sweep, told } = open(manyDomains(16))
     const { push } = monitor
     monitor.push = (changes, context) => {

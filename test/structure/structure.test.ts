@@ -29,22 +29,22 @@ test('the source tree follows the structure rules', () => {
 
 test.each<[string, Record<string, string>, string[]]>([
   [
-    'an import from a lower layer of a higher one',
+    'a file of a lower layer that imports from a higher layer',
     { 'registry/a.ts': `import '../memory/b.ts'` },
     ['upward: src/registry/a.ts imports src/memory/b.ts'],
   ],
   [
-    'an import of a folder that belongs to no layer',
+    'a file that imports from a folder that belongs to no layer',
     { 'http/a.ts': `import '../utils/b.ts'` },
     ['layer: src/utils/b.ts stands on none'],
   ],
   [
-    'an import of a package in a file that may not import it',
+    'a file that imports a package without permission',
     { 'hostname/classify.ts': `import { parse } from 'tldts'` },
     ['package: src/hostname/classify.ts imports tldts'],
   ],
   [
-    'an import of more than types from a framework',
+    'a file that imports more than types from a framework',
     { 'adapters/express.ts': `import { Router } from 'express'` },
     ['package: src/adapters/express.ts imports more than types of express'],
   ],
@@ -58,7 +58,7 @@ test.each<[string, Record<string, string>, string[]]>([
   expect(findBreaches(tree)).toEqual(breaches)
 })
 
-test('unused import permissions are reported', () => {
+test('a permission to import that no file uses is reported', () => {
   const tree = new Map([['src/hostname/public-suffix.ts', `import { parse } from 'tldts'`]])
   expect(findUnused(tree).filter(unused => /tldts$|zod/.test(unused))).toEqual([
     'unused: src/wire/ may import zod/mini',

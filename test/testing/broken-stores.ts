@@ -270,10 +270,10 @@ const ofRegistering: readonly BrokenStore[] = [
   broken('below-any-depth', 'looks only five labels deep', {
     isBelow: (row, base) => isBelow(row, base) && depth(row.domain) - depth(base) <= 5,
   }),
-  broken('below-not-the-base', 'counts a base as a name below itself', {
+  broken('below-not-the-base', 'counts the base of a wildcard as a name below it', {
     isBelow: (row, base) => isBelow(row, base) || (row.domain === base && depth(row.domain) === 3),
   }),
-  broken('below-not-look-alikes', 'counts names in which a hyphen follows the base', {
+  broken('below-not-look-alikes', 'counts names that contain the base of a wildcard and a hyphen', {
     isBelow: (row, base) => isBelow(row, base) || row.domain.includes(`${base.split('.')[0]}-`),
   }),
   broken('below-tells-suffixes-apart', 'ignores public suffixes', {
@@ -289,7 +289,7 @@ const ofRegistering: readonly BrokenStore[] = [
     reportFound: found => ({ ...found, below: found.below.toReversed() }),
   }),
 
-  broken('overlap-created', 'treats every name that ends with a base as below it', {
+  broken('overlap-created', 'finds every name that ends with the letters of the base below a wildcard', {
     isBelow: (row, base) => row.domain.endsWith(base),
   }),
   hiding('overlap-existing', 'does not find IPv6 addresses', row => /^[\da-f]+:[\da-f:]+$/.test(row.domain)),
@@ -307,9 +307,13 @@ const ofRegistering: readonly BrokenStore[] = [
     'does not find IPv4 addresses of other teams',
     (row, { teamId }) => isIPv4(row.domain) && row.teamId !== teamId,
   ),
-  broken('overlap-own-team-first', "prefers other teams' names over a single one of the same team", {
-    summarize: (own, others, ...rest) => summarize(own.length === 1 && others.length > 0 ? [] : own, others, ...rest),
-  }),
+  broken(
+    'overlap-own-team-first',
+    'reports a conflict with another team if the same team has only one conflicting name',
+    {
+      summarize: (own, others, ...rest) => summarize(own.length === 1 && others.length > 0 ? [] : own, others, ...rest),
+    },
+  ),
   broken('overlap-within-one-call', 'loses names that were saved together with a wildcard', {
     finishCall(_step, { rows }, saved) {
       if (!saved.some(({ domain }) => isWildcard(domain))) return
@@ -502,12 +506,16 @@ const ofOtherMethods: readonly BrokenStore[] = [
       return found
     },
   })),
-  wrapped('find-extends-no-lease', 'implements find as register without names', store => ({
-    async find(question) {
-      const request = { ...question, registrableDomains: [], timeLimit: 1000, decide: () => [] }
-      return (await store.register(request)).found
-    },
-  })),
+  wrapped(
+    'find-extends-no-lease',
+    'implements find as a call of register that saves nothing, which leases registrations',
+    store => ({
+      async find(question) {
+        const request = { ...question, registrableDomains: [], timeLimit: 1000, decide: () => [] }
+        return (await store.register(request)).found
+      },
+    }),
+  ),
 
   broken('release-frees-names', 'does not release wildcards', {
     remove: (rows, row) => !isWildcard(row.domain) && soundSteps.remove(rows, row),
@@ -563,7 +571,7 @@ const ofSweeping: readonly BrokenStore[] = [
     'find',
     0,
   ),
-  broken('call-hastens-nothing', 'makes a postponed change due when the lease of a call ends', {
+  broken('call-hastens-nothing', 'retries a postponed change too early, as soon as the lease of a call ends', {
     finishCall({ lease }, { waiting }) {
       for (const each of waiting.values()) each.due = performance.now() + (lease ?? 0)
     },
@@ -834,7 +842,7 @@ const ofTransfers: readonly BrokenStore[] = [
   transferring('transfer-keeps-names-watched', 'pushes the two changes of a transfer in any order', {
     mustFollow: () => false,
   }),
-  transferring('transfer-of-what-is-pending', 'pushes the release of the first ID early after a second transfer', {
+  transferring('transfer-of-what-is-pending', 'pushes the release of the first ID too early after a second transfer', {
     follow: () => {},
   }),
   transferring('transfer-overtakes-nothing', 'pushes the release of a former ID before the lease of a push ends', {

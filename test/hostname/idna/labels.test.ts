@@ -27,13 +27,13 @@ const every = Array.from({ length: 0x110000 }, (_, codePoint) => toCharacter(cod
 const characters = [...every.slice(0, 0x3000), ...sample(every.slice(0x3000), counts.codePoints)]
 const allowed = characters.filter(character => read(`a${character}b`, true) !== null)
 
-describe('A-labels equal those of the package tr46, except for punctuation that only tr46 accepts,', () => {
-  test('for a label with any code point (in the long run, with each of them)', { timeout: 120_000 }, () => {
+describe('A-labels equal those of tr46 (except punctuation that only tr46 accepts)', () => {
+  test('for a label with each sampled code point', { timeout: 120_000 }, () => {
     expect(allowed.length).toBeGreaterThan(isLong ? 150_000 : 12_000)
     expect(findDisagreements(characters.map(character => `a${character}b`))).toEqual([])
   })
 
-  test('and are accepted as input with every code point that UTS #46 allows, even punctuation', {
+  test('and are accepted as input for each sampled code point, even punctuation', {
     timeout: 120_000,
   }, () => {
     const aLabels = allowed.map(character => read(`a${character}b`, true) ?? '').filter(label => /^xn--/.test(label))
@@ -60,16 +60,16 @@ describe('A-labels equal those of the package tr46, except for punctuation that 
     ['before a zero-width joiner', (character: string) => `${character}\u200da`],
     ['next to a middle dot', (character: string) => `アl·${character}`],
     [
-      'next to Greek, Hebrew and Kana signs',
+      'next to a Greek numeral sign, a geresh or a katakana middle dot',
       (character: string) => `${character}\u05f3.\u0375${character}.・${character}`,
     ],
-  ])('for every tenth character that is allowed in a name, %s', { timeout: 60_000 }, (_, toName) => {
+  ])('for each sampled character %s', { timeout: 60_000 }, (_, toName) => {
     const sampled = allowed.filter((character, index) => index % 10 === seed % 10 || character < '\u3000')
     expect(sampled.length).toBeGreaterThan(isLong ? 20_000 : 5_000)
     expect(findDisagreements(sampled.map(toName))).toEqual([])
   })
 
-  test('for generated names, many of them allowed', { timeout: 120_000 }, () => {
+  test('for random names, at least a tenth of them valid', { timeout: 120_000 }, () => {
     const random = createRandom(seed)
     const odd = [
       ...'.。-a1zlאبةم٣۳\u064b\u0651\u094d\u200c\u200d\u30fb\u00b7\u0375\u05f3αアA\u0301\u0345ßςıİ',

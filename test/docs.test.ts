@@ -233,6 +233,13 @@ describe('docs/README.md', () => {
   )
 })
 
+test.each([
+  ['docs/calls-list.md', '`after` resumes an export; it does not follow changes.'],
+  ['docs/monitoring.md', 'never on a replica'],
+])('%s contains the warning: %s', (page, warning) => {
+  expect(read(page).replaceAll(/\s+/g, ' ')).toContain(warning)
+})
+
 test('the sidebar of the site lists every page of docs/', () => {
   const sidebar = read('site/.vitepress/sidebar.js')
   const pages = guides.filter(guide => guide.startsWith('docs/'))

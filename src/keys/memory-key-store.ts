@@ -64,9 +64,14 @@ export function createMemoryKeyStore(): MemoryKeyStore {
   }
 }
 
-/** Copies a record, because the application may later change the objects that it passed and those that it got. */
+/**
+ * Copies a record, because the application may later change the objects that it passed and those that it got. The
+ * properties may be inherited, as those of an entity often are.
+ */
 const copy = (record: KeyRecord): StoredKeyRecord => ({
-  ...record,
+  hash: record.hash,
+  type: record.type,
+  ownerId: record.ownerId,
   scopes: [...record.scopes],
   label: record.label ?? null,
   hint: record.hint ?? null,

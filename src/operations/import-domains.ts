@@ -1,5 +1,5 @@
 import type { HostnameRejection } from '../hostname/classify.ts'
-import { isText, type Rules, requireFields } from '../options.ts'
+import { isText, matches, type Rules, requireFields } from '../options.ts'
 import { createImportRequest, type ImportConflict, judgeImports } from '../registry/judge-imports.ts'
 import { baseOf, isWildcard } from '../registry/name.ts'
 import { type DomainStore, type ListedRegistration, MOST_AT_ONCE } from '../registry/store.ts'
@@ -100,7 +100,8 @@ const rules: Rules = {
   domainId: { holds: isText, expected: 'a string' },
   domain: { holds: isText, expected: 'a string' },
   registrableDomain: { holds: value => value === undefined || isText(value), expected: 'a string' },
-  teamId: { holds: value => isText(value) && value !== '', expected: 'a non-empty string' },
+  // PostgreSQL can save neither NUL nor a lone surrogate.
+  teamId: { holds: matches(/^[^\0\p{Cs}]+$/u), expected: 'a non-empty, valid string' },
   createdAt: { holds: value => isText(value) || value instanceof Date, expected: 'a Date or its string' },
   synchronized: { holds: value => typeof value === 'boolean', expected: 'true or false' },
 }

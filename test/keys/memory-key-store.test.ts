@@ -13,3 +13,9 @@ test('a key store in memory keeps a copy, so later changes to the object have no
   given.scopes.push('domains:delete')
   expect(keys.findKey(hash)?.scopes).toEqual(scopes)
 })
+
+test('a key store in memory keeps all properties of a record that inherits them', () => {
+  const record = { hash: 'd'.repeat(64), type: 'team', ownerId: '3', scopes: [...scopes] } satisfies KeyRecord
+  keys.addKey(Object.create(record))
+  expect(keys.findKey(record.hash)).toMatchObject(record)
+})

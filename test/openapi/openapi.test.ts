@@ -108,6 +108,11 @@ test('every error code is documented at its status, with an example', () => {
   expect(Object.fromEntries(codes)).toEqual(answered)
 })
 
+test('the export warns that `after` does not follow changes', () => {
+  const { description } = openapi({ operations: ['create', 'export'] }).paths['/v1/domains/export'].get
+  expect(description).toContain('This does not follow changes')
+})
+
 test('the document has the paths and schemas of the enabled operations, and no others', () => {
   const offered = openapi({ path: '/names', operations: ['create', 'preview', 'delete', 'list', 'export'] })
   const methods = Object.entries(offered.paths).map(([path, item]) => [path, Object.keys(item)])

@@ -134,12 +134,15 @@ test('the next sweep pushes the unsynchronized registrations of an import, and n
   expect(pushed).toMatchObject([{ kind: 'registered', domainId: unknown.domainId, teamId: '2' }])
 })
 
-test('a malformed registration ends the import, and earlier batches stay imported', async () => {
-  const store = createStore()
-  const wrong = { ...toImport('wrong.example.com'), teamId: 7 } as unknown as RegistrationToImport
-  const rows = [...manyDomains(1500).map(domain => toImport(domain)), wrong]
-  await expect(importDomains(store, rows)).rejects.toThrow('"teamId" must be a non-empty string; it is 7')
-  expect(await store.count()).toBe(1000)
-  const { import: _, ...without } = store
-  await expect(importDomains(without, [])).rejects.toThrow('no method "import"')
-})
+test.each([7, '', 'a\0', '\ud800'])(
+  'the team ID %j ends the import, and earlier batches stay imported',
+  async teamId => {
+    const store = createStore()
+    const wrong = { ...toImport('wrong.example.com'), teamId } as unknown as RegistrationToImport
+    const rows = [...manyDomains(1500).map(domain => toImport(domain)), wrong]
+    await expect(importDomains(store, rows)).rejects.toThrow('"teamId" must be a non-empty, valid string; it is')
+    expect(await store.count()).toBe(1000)
+    const { import: _, ...without } = store
+    await expect(importDomains(without, [])).rejects.toThrow('no method "import"')
+  },
+)

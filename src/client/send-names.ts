@@ -22,7 +22,8 @@ export interface NamesProgress<Result> {
   /** How many names there are, if they are an array or a `Set`. Otherwise `undefined`. */
   readonly total: number | undefined
   /**
-   * The number of names, counted from the start, that all have a result. To resume after a stop, leave out that many.
+   * The number of names, counted from the start, that all have a result. To resume after a stop, leave out this many
+   * names.
    */
   readonly resumeAt: number
   /** The results of the last call, in the order of its names. */
@@ -38,7 +39,7 @@ export class NamesError<Result> extends CallError {
   readonly results: readonly Result[]
   /** The names that were sent and have no result, in their original order. */
   readonly inputs: readonly string[]
-  /** The number of names, counted from the start, that all have a result. To resume, leave out that many. */
+  /** The number of names, counted from the start, that all have a result. To resume, leave out this many names. */
   readonly resumeAt: number
 
   constructor(failure: CallFailure, { results, inputs, resumeAt }: NamesState<Result>) {

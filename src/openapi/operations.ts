@@ -132,10 +132,10 @@ If the same call is sent again, the results are \`missing\`.`,
       ],
       order: [
         { ...string, enum: [...choices.order], default: 'oldest' },
-        'The order, by time of registration. Not together with `below`, which sorts by name.',
+        'The order, by time of registration. Cannot be combined with `below`, which sorts by name.',
       ],
       domain: [string, 'Only the registration of exactly this hostname.'],
-      below: [string, 'Only registrations below this name, at any depth. Not together with `domain`.'],
+      below: [string, 'Only registrations below this name, at any depth. Cannot be combined with `domain`.'],
     },
     success: json('A page of registrations.', 'ListDomainsResponse', {
       page: { summary: 'A page that is not the last one', value: { data: { domains: listed, next: ids[1] } } },

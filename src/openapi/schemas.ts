@@ -12,7 +12,7 @@ const invalidCodes: Readonly<Record<InvalidCode, string>> = {
   wildcard_conflict: 'A wildcard of the same team already covers the hostname.',
   subdomain_conflict: 'The wildcard would cover hostnames that the same team has registered.',
   domain_already_licensed: 'The hostname overlaps with a registration of another team.',
-  internal_error: 'It may not have been saved, although others of the call were. Send it again later.',
+  internal_error: 'This hostname may not have been saved, although others were. Send it again later.',
 }
 
 /** A Markdown list of codes and what they mean. */

@@ -48,7 +48,7 @@ export function fromTransaction(transaction: PostgresTransaction): Database {
 
     transact: (deadline, settings, work) =>
       inTurn(deadline, async ({ sequence, limit }) => {
-        // How long the transaction may be idle is left to the application.
+        // The application decides how long its transaction may be idle.
         const { transaction_isolation: _, idle_in_transaction_session_timeout: __, ...applied } = settings
         const before = await readSettings(sequence, Object.keys(applied))
         apply(sequence, { ...applied, statement_timeout: limit() })

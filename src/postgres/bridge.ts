@@ -20,8 +20,8 @@ export interface PostgresBridge extends PostgresTransaction {
   /** Runs a statement outside a transaction, on any connection. */
   query(text: string, values: unknown[]): PromiseLike<Answer>
   /**
-   * Calls `work` in a transaction. Commits if `work` resolves, and rolls back if `work` rejects. Settles only after
-   * that.
+   * Calls `work` in a transaction. Commits if `work` resolves, and rolls back if `work` rejects. The returned promise
+   * settles only after that.
    */
   transaction<T>(work: (transaction: PostgresTransaction) => Promise<T>): PromiseLike<T>
 }

@@ -24,7 +24,7 @@ const BY_ONE_CONNECTION: Settings = {
 }
 
 /**
- * Applies settings on the workers too. For each setting that follows it, Citus sends the whole SQL to the workers
+ * Applies settings on the workers too. For each setting that follows this one, Citus sends the whole SQL to the workers
  * again, so exactly one setting follows.
  */
 const ON_WORKERS_TOO: Settings = { 'citus.propagate_set_commands': 'local' }

@@ -78,7 +78,7 @@ export async function sweepUntil(
     if (await isSo()) return
     await pause(10)
   }
-  throw new UnmetExpectation(`expected that after some sweeps ${claim}, got 100 sweeps without it`)
+  throw new UnmetExpectation(`expected that ${claim} after at most 100 sweeps, got that it is not so`)
 }
 
 /** Creates a gate. Code that awaits `opened` continues once `open` is called. The gate then stays open. */

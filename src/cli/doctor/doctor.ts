@@ -100,7 +100,7 @@ async function examinePending({ connect }: Invocation): Promise<Finding> {
   const isFault = age >= ALARMING_AGE || refused === count
   if (!isFault && !said) return ok('pending', finding)
   const advice = said
-    ? 'Fix the cause. startSynchronizing(store) then retries, or at once after "domain-registration pending --retry"'
+    ? 'Fix the cause. startSynchronizing(store) then retries. To retry at once: domain-registration pending --retry'
     : 'Nothing pushes changes: check that startSynchronizing(store) runs. Without a monitor, see docs/monitoring.md'
   return (isFault ? wrong : note)('pending', finding, advice)
 }

@@ -53,12 +53,12 @@ export function createLedger() {
     ) {
       for (const domainId of held) {
         if (saved.get(domainId)?.teamId !== teamId || goneBefore.has(domainId))
-          violate(`${rename(domainId)} is not registered, but ${caller} got it as registered`)
-        if (!monitor.has(domainId)) violate(`${rename(domainId)} is not watched, but ${caller} got it as watched`)
+          violate(`${rename(domainId)} is not registered, but ${caller}'s result says it is`)
+        if (!monitor.has(domainId)) violate(`${rename(domainId)} is not watched, but ${caller}'s result says it is`)
         acknowledged.add(domainId)
       }
       const kept = released.find(domainId => !gone.has(domainId))
-      if (kept) violate(`${rename(kept)} is not released, but ${caller} got it as released`)
+      if (kept) violate(`${rename(kept)} is not released, but ${caller}'s result says it is`)
     },
 
     /** Records that a step failed although the schedule did not make it fail. */

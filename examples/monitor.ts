@@ -13,8 +13,8 @@ const { WEBHOOK_SECRET: secret, PORT = '4000', JOURNAL = 'changes.ndjson' } = pr
 if (!secret) throw new Error('Set WEBHOOK_SECRET to the secret of createWebhook')
 
 /**
- * `watched` maps each `domainId` to its name. If you use a database, change both sets in one transaction for each
- * request.
+ * `watched` maps each `domainId` to its name. If you use a database, change both collections in one transaction for
+ * each request.
  */
 const watched = new Map<string, string>()
 const released = new Set<string>()

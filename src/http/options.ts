@@ -134,8 +134,8 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
 }
 
 /**
- * A call that returned 200 with this `data`, whose type depends on `operation`. Or a call that returned 503; its `data`
- * then contains the saved results.
+ * The call has returned 200 with this `data`, whose type depends on `operation`. Or it has returned 503; `data` then
+ * contains the saved results.
  */
 export type ResultContext<Request extends HandlerRequest = HandlerRequest> = OperationResult & {
   /** The call; with an adapter, `request.raw` is the framework's request. */

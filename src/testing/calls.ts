@@ -12,7 +12,8 @@ import type { SuiteStore } from './suite-store.ts'
 export type ResultCode = 'created' | 'existing' | InvalidCode
 
 /**
- * Makes a name whose registrable domain is its last two labels, as below `.com`. `domain` need not be a hostname.
+ * Makes a name whose registrable domain is its last two labels, as for names below `.com`. `domain` need not be a
+ * hostname.
  */
 export const toTestName = (domain: string): Name => ({
   domain,

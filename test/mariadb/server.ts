@@ -21,7 +21,7 @@ export interface MariadbServer {
   remove(): Promise<void>
 }
 
-/** The path and version of the program. The tests use an installed one, and install none themselves. */
+/** The path and version of the installed program. The tests do not install one. */
 export function findMariadb(): { path: string; version: string } | undefined {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
   const path = folders.map(folder => join(folder, 'mariadbd')).find(existsSync)

@@ -13,7 +13,7 @@ export interface PgBouncer {
   stop(): Promise<void>
 }
 
-/** The path and version of the program. The tests use an installed one, and install none themselves. */
+/** The path and version of the installed program. The tests do not install one. */
 export function findPgBouncer(): { path: string; version: string } | undefined {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
   const path = folders.map(folder => join(folder, 'pgbouncer')).find(existsSync)

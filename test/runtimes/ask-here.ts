@@ -5,7 +5,10 @@ import { listen } from '../listen.ts'
 
 type Answers = Record<string, unknown>
 
-/** Thrown by a function that needs an answer from its caller, which is in the other process, before it can continue. */
+/**
+ * Thrown by a function that cannot continue without an answer. Its caller, which is in the other process, must give the
+ * answer.
+ */
 class Question {
   readonly content: unknown
   constructor(content: unknown) {

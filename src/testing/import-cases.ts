@@ -87,6 +87,25 @@ export const importCases: readonly CaseDefinition[] = [
     },
   },
   {
+    id: 'import-and-release-without-a-monitor',
+    name: 'MUST record the release or transfer of a pending registration even if the store does not push',
+    needs: ['listPending', 'transfer'],
+    async test({ open }) {
+      const store = await open()
+      const rows = [toImport('a.com', { synchronized: false }), toImport('b.com', { synchronized: false })]
+      await importInto(store, rows)
+      await methodOf(store, 'release')('1', ['a.com'])
+      const request = { from: '1', to: '2', domains: ['b.com'], counted: false, decide: () => true }
+      const { saved } = await methodOf(store, 'transfer')(request)
+      const pending = await methodOf(store, 'listPending')()
+      checkEqual(
+        'what is pending',
+        pending.map(({ kind, domainId }) => `${domainId} ${kind}`).toSorted(),
+        [...rows.map(({ domainId }) => `${domainId} released`), `${saved[0]?.domainId} registered`].toSorted(),
+      )
+    },
+  },
+  {
     id: 'import-and-calls-exclude-each-other',
     name: 'MUST NOT let overlapping names be saved by an import and a simultaneous call',
     async test({ open }) {

@@ -126,6 +126,10 @@ export const listCases: readonly CaseDefinition[] = [
       ] as const) {
         checkEqual(`what is listed for ${options.domain}`, toDomains(await list(store, options)), expected)
       }
+      const domain = 'www.example.com'
+      const after = (await list(store, { domain }))[0]?.domainId
+      for (const order of ['oldest', 'newest'] as const)
+        checkEqual(`what is listed after it, ${order} first`, await list(store, { domain, after, order }), [])
     },
   },
   {

@@ -43,12 +43,13 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'records-nothing-without-a-monitor',
-    name: 'SHOULD NOT record a release if nothing has ever been pushed',
+    name: 'SHOULD NOT record a release or a transfer if nothing has ever been pushed',
     needs: ['release', 'countPending'],
     async test({ open }) {
       const store = await open()
-      await save(store, '1', ['a.com', 'b.com'])
+      await save(store, '1', ['a.com', 'b.com', 'c.com'])
       await releaseDomains(store, '1', ['a.com', 'b.com'])
+      await store.transfer?.({ from: '1', to: '2', domains: ['c.com'], counted: false, decide: () => true })
       checkEqual('what countPending returns', await methodOf(store, 'countPending')(), 0)
     },
   },
@@ -95,6 +96,8 @@ export const pendingCases: readonly CaseDefinition[] = [
       })
       const saved = await save(store, '1', ['a.com', 'b.com'])
       await checkRejects('synchronize', () => synchronize(store, saved))
+      const stats = await store.pendingStats?.()
+      if (stats) checkEqual('how many changes were refused', stats.refused, 0)
       checkEqual('what an early sweep returns', await runSweep(store), { synchronized: 0, failed: 0 })
       const retryPending = methodOf(store, 'retryPending')
       checkEqual('how many of one ID were made due', await retryPending({ domainIds: [saved[0]?.domainId ?? ''] }), 1)
@@ -141,6 +144,24 @@ export const pendingCases: readonly CaseDefinition[] = [
       await runSweep(store)
       const { count, refused } = await stats()
       checkEqual('how many changes are pending, and how many were refused', [count, refused], [2, 1])
+    },
+  },
+  {
+    id: 'release-inherits-no-failure',
+    name: 'MUST record the release of a refused registration as a change that never failed',
+    needs: ['release', 'listPending'],
+    async test({ open }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push)
+      monitor.refused.add('a.com')
+      await checkRejects('synchronize', async () => synchronize(store, await save(store, '1', ['a.com'])))
+      await releaseDomains(store, '1', ['a.com'])
+      const pending = await methodOf(store, 'listPending')()
+      checkEqual(
+        'what is pending, how often it was refused, and why',
+        pending.map(({ kind, refusals, lastFailure }) => [kind, refusals, lastFailure]),
+        [['released', 0, null]],
+      )
     },
   },
   {
@@ -195,8 +216,12 @@ export const pendingCases: readonly CaseDefinition[] = [
         begun.open()
         await gate.opened
       })
+      const saved = await save(store, '1', ['a.com'])
+      monitor.refused.add('a.com')
+      await checkRejects('synchronize', () => synchronize(store, saved))
+      monitor.refused.clear()
       monitor.isAway = true
-      await checkRejects('synchronize', async () => synchronize(store, await save(store, '1', ['a.com'])))
+      await checkRejects('synchronize', () => synchronize(store, saved))
       monitor.isAway = false
       await methodOf(store, 'retryPending')()
       const stopping = new AbortController()
@@ -212,10 +237,13 @@ export const pendingCases: readonly CaseDefinition[] = [
   {
     id: 'shows-what-waits-by-page',
     name: 'MUST list pending changes sorted by ID, at most `limit` of them, beginning after the ID in `after`',
-    needs: ['listPending'],
+    needs: ['release', 'listPending'],
     async test({ open }) {
       const store = await open(() => {})
       const saved = await save(store, '1', manyDomains(7))
+      // Their releases are newer than the other changes, but their IDs are not.
+      await synchronize(store, saved.slice(0, 3))
+      await releaseDomains(store, '1', manyDomains(3))
       const listPending = methodOf(store, 'listPending')
       const pages: string[][] = []
       for (let after: string | undefined; pages.length < 9; ) {

@@ -1,7 +1,7 @@
 import type { SynchronizationErrorHandler } from '../registry/outbox.ts'
-import { manyDomains, save, submit, toDomains } from './calls.ts'
+import { manyDomains, methodOf, save, submit, toDomains } from './calls.ts'
 import { checkEqual, checkRejects, checkThat } from './check.ts'
-import { createMonitor, pause, runSweep, saveAndRelease, synchronize } from './monitor.ts'
+import { createGate, createMonitor, pause, runSweep, saveAndRelease, synchronize } from './monitor.ts'
 import type { CaseDefinition } from './store-case.ts'
 import { areSynchronized } from './synchronization-cases.ts'
 
@@ -107,6 +107,55 @@ export const refusalCases: readonly CaseDefinition[] = [
       checkEqual('what was accepted', toDomains(monitor.accepted), ['new.com'])
       const { failed } = await runSweep(store)
       checkThat('the four that this sweep did not push are still due', failed >= 4, failed)
+    },
+  },
+  {
+    id: 'refused-is-shared',
+    name: 'MUST NOT lease a refused change to two sweeps at once',
+    needs: ['release', 'retryPending'],
+    async test({ open, alongside }) {
+      const monitor = createMonitor()
+      const [begun, gate] = [createGate(), createGate()]
+      let hangs = false
+      const store = await open(async changes => {
+        if (hangs) {
+          begun.open()
+          await gate.opened
+        }
+        monitor.push(changes)
+      })
+      await saveAndRelease(store, 'a.com')
+      monitor.refused.add('a.com')
+      await runSweep(store)
+      monitor.refused.clear()
+      hangs = true
+      checkEqual('how many changes were made due', await methodOf(store, 'retryPending')(), 1)
+      const sweeping = alongside(runSweep(store), gate.open)
+      await begun.opened
+      checkEqual('what a later sweep returns', await runSweep(store), { synchronized: 0, failed: 0 })
+      gate.open()
+      checkEqual('what the first sweep returns', await sweeping, { synchronized: 1, failed: 0 })
+    },
+  },
+  {
+    id: 'refused-by-due-time',
+    name: 'MUST push first the refused change that has been due the longest, regardless of how often it was refused',
+    needs: ['release'],
+    async test({ open }) {
+      const monitor = createMonitor()
+      const timeLimit = 300
+      const store = await open(monitor.push, { synchronizeTimeLimit: timeLimit })
+      for (const domain of ['twice.com', 'once.com']) {
+        await saveAndRelease(store, domain)
+        monitor.refused.add(domain)
+        await runSweep(store, { limit: 1 })
+        await pause(timeLimit / 3)
+        if (domain === 'twice.com') await runSweep(store)
+        await pause(timeLimit / 2)
+      }
+      monitor.takePushes()
+      await runSweep(store, { limit: 1 })
+      checkEqual('what was pushed', monitor.takePushes().map(toDomains), [['twice.com']])
     },
   },
   {

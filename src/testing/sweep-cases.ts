@@ -38,11 +38,12 @@ export const sweepCases: readonly CaseDefinition[] = [
       for (const synchronizeTimeLimit of [30_000, 7_200_000]) {
         const store = await open(monitor.push, { synchronizeTimeLimit })
         monitor.isAway = true
-        await checkRejects('synchronize', async () => synchronize(store, await save(store, '1', ['a.com'])))
+        const domains = ['a.com', '*.b.com']
+        await checkRejects('synchronize', async () => synchronize(store, await save(store, '1', domains)))
         monitor.isAway = false
         monitor.takePushes()
         await methodOf(store, 'retryPending')()
-        await attempt(store, '1', ['a.com'])
+        await attempt(store, '1', domains)
         checkEqual('what synchronizePending returns', await runSweep(store), { synchronized: 0, failed: 0 })
         checkEqual('what was pushed', monitor.takePushes(), [])
       }
@@ -78,6 +79,22 @@ export const sweepCases: readonly CaseDefinition[] = [
       await methodOf(store, 'retryPending')()
       const { codes } = await attempt(store, '2', ['a.com'])
       checkEqual('the result of the other team', codes, ['domain_already_licensed'])
+      checkEqual('what a sweep returns', await runSweep(store), { synchronized: 1, failed: 0 })
+    },
+  },
+  {
+    id: 'leases-no-wildcard-above',
+    name: 'MUST NOT lease a pending wildcard to a call that names only a hostname below it',
+    needs: ['retryPending'],
+    async test({ open }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push)
+      monitor.isAway = true
+      await checkRejects('synchronize', async () => synchronize(store, await save(store, '1', ['*.a.com'])))
+      monitor.isAway = false
+      await methodOf(store, 'retryPending')()
+      const { codes } = await attempt(store, '1', ['www.a.com'])
+      checkEqual('the result of the call', codes, ['wildcard_conflict'])
       checkEqual('what a sweep returns', await runSweep(store), { synchronized: 1, failed: 0 })
     },
   },

@@ -82,6 +82,17 @@ export const synchronizationCases: readonly CaseDefinition[] = [
     },
   },
   {
+    id: 'synchronize-twice',
+    name: 'MUST mark a registration as synchronized even if two calls push it at the same time',
+    needs: ['synchronize'],
+    async test({ open }) {
+      const store = await open(() => {})
+      const saved = await save(store, '1', ['a.com', 'b.com'])
+      await Promise.all([synchronize(store, saved), synchronize(store, saved.slice(1))])
+      checkEqual('synchronized', await areSynchronized(store, 'a.com', 'b.com'), [true, true])
+    },
+  },
+  {
     id: 'synchronize-keeps-the-registration',
     name: 'MUST change only the field `synchronized` of a registration that was pushed',
     needs: ['synchronize'],

@@ -110,7 +110,12 @@ export const transferCases: readonly CaseDefinition[] = [
     name: 'MUST push a twice transferred name’s newest ID before the release of its first ID',
     async test({ open }) {
       const monitor = createMonitor()
-      const store = await open(monitor.push, soon)
+      let refuses = false
+      const store = await open(changes => {
+        if (refuses && changes.some(each => each.domain === 'b.com' && each.kind === 'registered'))
+          throw new Error('b.com is refused, on purpose')
+        monitor.push(changes)
+      }, soon)
       await synchronize(store, await save(store, '1', ['a.com']))
       const first = await transferFrom(store, ['1', '2'], ['a.com'])
       const second = await transferFrom(store, ['2', '3'], ['a.com'])
@@ -122,6 +127,28 @@ export const transferCases: readonly CaseDefinition[] = [
       const [last] = second.saved as [Registration]
       checkThat('the name was always watched', !isForgottenFirst(monitor.accepted, former, last), monitor.accepted)
       await sweepUntil(store, 'nothing is pending', async () => (await methodOf(store, 'countPending')()) === 0)
+
+      await synchronize(store, await save(store, '1', ['b.com', 'c.com']))
+      refuses = true
+      for (const domain of ['b.com', 'c.com']) await transferFrom(store, ['1', '2'], [domain])
+      await transferFrom(store, ['2', '3'], ['c.com'])
+      const all = () => monitor.watched().join()
+      const expected = 'a.com for team 3,b.com for team 1,c.com for team 3'
+      await sweepUntil(store, `${expected} are watched`, () => all() === expected)
+      for (let sweeps = 0; sweeps < 3; sweeps += 1) await runSweep(store)
+      checkEqual('what is watched if the new ID of b.com is refused', all(), expected)
+    },
+  },
+  {
+    id: 'transfer-is-due',
+    name: 'MUST push both changes of a transfer within two sweeps if the name was synchronized',
+    async test({ open }) {
+      const store = await open(() => {})
+      await synchronize(store, await save(store, '1', ['a.com']))
+      await transferFrom(store, ['1', '2'], ['a.com'])
+      const sweeps = [await runSweep(store), await runSweep(store)]
+      const count = sweeps.reduce((sum, { synchronized }) => sum + synchronized, 0)
+      checkEqual('how many changes two sweeps pushed', count, 2)
     },
   },
   {

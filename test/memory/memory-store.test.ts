@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, test, vi } from 'vitest'
-import { type Change, createMemoryStore, importDomains } from '../../src/index.ts'
+import { type Change, createMemoryStore, importDomains, transfer } from '../../src/index.ts'
 import { save, submitForCodes } from '../../src/testing/calls.ts'
 import { createStore, rejection } from '../fixtures.ts'
 
@@ -19,6 +19,13 @@ test.each([
   ['an unknown option', { synchronise: () => {} }, /"synchronise" does not exist; there are .*"synchronize"/],
   ['a push that is not a function', { synchronize: 'http://monitor' }, /"synchronize" must be a function/],
   ['an invalid time limit', { synchronizeTimeLimit: Number.NaN }, /"synchronizeTimeLimit" must be/],
+  ['a batch size of 0', { batchSize: 0 }, /"batchSize" must be an integer of at least 1/],
+  ['a batch size that is not an integer', { batchSize: 1.5 }, /"batchSize" must be an integer of at least 1/],
+  [
+    'a push with a batch size of 0',
+    { synchronize: Object.assign(() => {}, { batchSize: 0 }) },
+    /"batchSize" must be an integer of at least 1/,
+  ],
   ['an onError that is not a function', { onError: true }, /"onError" must be a function/],
   ['an option "teams" that is not an array', { teams: {} }, /"teams" must be an array/],
   [
@@ -33,12 +40,22 @@ test.each([
   expect(() => createMemoryStore(options as never)).toThrow(message)
 })
 
-test('a full store rejects a call or release as a whole', async () => {
-  const store = createMemoryStore({ synchronize() {} })
+test('a full store rejects a call, a release, a transfer or an import as a whole', async () => {
+  const teams = [{ id: '2', organizationId: '10', state: 'active' }] as const
+  const store = createMemoryStore({ teams, synchronize() {} })
   await save(store, '1', ['example.com'])
+  const registration = {
+    domainId: toLastId(0),
+    domain: 'a.com',
+    teamId: '1',
+    createdAt: new Date(),
+    synchronized: true,
+  }
   const attempts: (() => unknown)[] = [
     () => save(store, '1', ['a.example.com', 'b.example.com']),
     () => store.release('1', ['example.com']),
+    () => transfer(store, { from: '1', to: '2' }),
+    () => importDomains(store, [registration]),
   ]
   for (const attempt of attempts) {
     const size = vi.spyOn(Map.prototype, 'size', 'get').mockReturnValue(2 ** 24)
@@ -50,14 +67,33 @@ test('a full store rejects a call or release as a whole', async () => {
   }
 })
 
-test('a new ID sorts after an imported ID with a time in the future, so a list misses nothing', async () => {
+test('a new ID sorts after all imported ones, even one from the future, so a list misses nothing', async () => {
   const store = createMemoryStore()
-  const time = (Date.now() + 3_600_000).toString(16).padStart(12, '0')
-  const domainId = `${time.slice(0, 8)}-${time.slice(8)}-7fff-8000-000000000000`
-  const registration = { domainId, domain: 'a.com', teamId: '1', createdAt: new Date(), synchronized: true }
-  expect(await importDomains(store, [registration])).toMatchObject({ imported: 1 })
-  await save(store, '1', ['b.com'])
+  const begun = Date.now()
+  const [domainId, former] = [begun + 3_600_000, begun - 3_600_000].map(toLastId) as [string, string]
+  const shared = { teamId: '1', createdAt: new Date(), synchronized: true }
+  for (const registration of [
+    { ...shared, domainId, domain: 'a.com' },
+    { ...shared, domainId: former, domain: 'c.com' },
+  ])
+    expect(await importDomains(store, [registration])).toMatchObject({ imported: 1 })
+  const [saved] = await save(store, '1', ['b.com'])
   expect(await store.list({ after: domainId })).toMatchObject([{ domain: 'b.com' }])
+  expect(saved?.createdAt.getTime()).toBeLessThanOrEqual(Date.now())
+})
+
+/** Returns the last UUID of version 7 that begins with this time. */
+function toLastId(milliseconds: number): string {
+  const time = milliseconds.toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-7fff-bfff-ffffffffffff`
+}
+
+test('the option batchSize takes precedence over the property of the push', async () => {
+  const pushes: number[] = []
+  const synchronize = Object.assign((changes: readonly Change[]) => void pushes.push(changes.length), { batchSize: 3 })
+  const store = createStore({ synchronize, batchSize: 2 })
+  await submitForCodes(store, '1', ['a.com', 'b.com', 'c.com'])
+  expect(pushes.toSorted()).toEqual([1, 2])
 })
 
 test('a team can be changed only through addTeam', async () => {

@@ -100,6 +100,27 @@ describe('a registration is rejected if', () => {
   })
 })
 
+test('a name behind a public suffix is imported although a wildcard above that suffix is registered', async () => {
+  const store = createStore()
+  const domain = 'a.bucket.s3.amazonaws.com'
+  const rows = [toImport('*.amazonaws.com', { teamId: '2' }), toImport(domain)]
+  expect(await importDomains(store, rows)).toMatchObject({ imported: 2, rejected: [] })
+})
+
+test("an import locks the registrable domains by today's suffix list and by that of each registration", async () => {
+  const store = createStore()
+  const locked: unknown[] = []
+  const watched: typeof store = {
+    ...store,
+    import(request) {
+      locked.push(request.registrableDomains)
+      return store.import?.(request) as never
+    },
+  }
+  await importDomains(watched, [toImport('www.me.github.io', { registrableDomain: 'github.io' })])
+  expect(locked).toEqual([['github.io', 'me.github.io']])
+})
+
 test('a registration is rejected while the release of its ID is pending', async () => {
   const store = createMemoryStore({ synchronize: () => {} })
   const row = toImport('a.example.com')

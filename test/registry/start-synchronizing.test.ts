@@ -41,6 +41,27 @@ describe('the loop of startSynchronizing', () => {
     expect(times).toEqual([0, 0, 0, 0, 100])
   })
 
+  test('sweeps again after its interval if changes succeed before others fail', async () => {
+    let isFirst = true
+    const { store, times } = createSweeps(async () => {
+      const synchronized = isFirst ? 1000 : 0
+      isFirst = times.length % 2 === 0
+      return { synchronized, failed: 3 }
+    })
+    const { stop } = startSynchronizing(store, { interval: 100 })
+    await pass(250)
+    await stop()
+    expect(times).toEqual([0, 0, 100, 100, 200, 200])
+  })
+
+  test('sweeps after its interval while nothing succeeds if the interval is longer than a minute', async () => {
+    const { store, times } = createSweeps(async () => ({ synchronized: 0, failed: 1 }))
+    const { stop } = startSynchronizing(store, { interval: 100_000 })
+    await pass(250_000)
+    await stop()
+    expect(times).toEqual([0, 100_000, 200_000])
+  })
+
   test('never runs two sweeps at once, even if one takes long', async () => {
     let running = 0
     let most = 0
@@ -154,6 +175,7 @@ describe('stopping the loop', () => {
     expect(isStopped).toBe(false)
     finish({ synchronized: 1, failed: 0 })
     await stopped
+    expect(vi.getTimerCount()).toBe(0)
     await pass(1_000)
     expect(times).toEqual([0])
   })
@@ -201,6 +223,7 @@ describe('stopping the loop', () => {
     const { stop } = startSynchronizing(store)
     await stop()
     await stop()
+    expect(vi.getTimerCount()).toBe(0)
     await pass(60_000)
     expect(times).toEqual([])
   })

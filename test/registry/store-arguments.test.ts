@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { createMemoryStore } from '../../src/memory/memory-store.ts'
-import { save, toDomains } from '../../src/testing/calls.ts'
+import { manyDomains, save, toDomains } from '../../src/testing/calls.ts'
 
 // All bundled stores check their arguments with the same code.
 const store = createMemoryStore({ synchronize() {} })
@@ -110,4 +110,18 @@ test.each([
   const listPending = async () => store.listPending(wrong as object)
   await expect(listPending()).rejects.toThrow(TypeError)
   await expect(listPending()).rejects.toThrow(message)
+})
+
+test('retryPending rejects more than a thousand IDs', async () => {
+  await expect(store.retryPending({ domainIds: Array(1001).fill('') })).rejects.toThrow('an array of at most 1000')
+  expect(await store.retryPending({ domainIds: Array(1000).fill('') })).toBe(0)
+})
+
+test('listPending lists, and a sweep pushes, a thousand changes by default', async () => {
+  const store = createMemoryStore({ synchronize() {} })
+  await store.synchronize?.(await save(store, '1', manyDomains(1001)))
+  await store.release('1', manyDomains(1000))
+  await store.release('1', manyDomains(1001).slice(1000))
+  expect((await store.listPending()).length).toBe(1000)
+  expect(await store.synchronizePending()).toEqual({ synchronized: 1000, failed: 0 })
 })

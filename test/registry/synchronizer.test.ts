@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createMemoryOutbox } from '../../src/memory/memory-outbox.ts'
+import { createMemoryStore } from '../../src/memory/memory-store.ts'
 import { MonitorUnavailableError } from '../../src/registry/monitor-unavailable.ts'
 import type { Push, SynchronizationErrorHandler } from '../../src/registry/outbox.ts'
 import type { Change, Registration } from '../../src/registry/store.ts'
 import { createSynchronizer, leaseFor } from '../../src/registry/synchronizer.ts'
-import { manyDomains, toDomains, toTestName } from '../../src/testing/calls.ts'
+import { manyDomains, save, toDomains, toTestName } from '../../src/testing/calls.ts'
 
 const TIME_LIMIT = 30_000
 const LEASE = leaseFor(TIME_LIMIT)
@@ -25,7 +26,7 @@ const toRegistration = (domain: string): Registration => ({
 const done = (synchronized: number, failed = 0) => ({ synchronized, failed })
 
 /** An outbox with due changes, and a monitor that can be unavailable or refuse names. */
-function open(domains: readonly string[] = [], random = (): number => 0) {
+function open(domains: readonly string[] = [], random = (): number => 0, batchSize?: number) {
   const monitor = {
     isAway: false,
     refused: new Set<string>(),
@@ -46,7 +47,7 @@ function open(domains: readonly string[] = [], random = (): number => 0) {
   }
   add(...domains)
   const synchronizer = createSynchronizer(
-    { push: (...push) => monitor.push(...push), timeLimit: TIME_LIMIT, random },
+    { push: (...push) => monitor.push(...push), timeLimit: TIME_LIMIT, random, batchSize },
     outbox,
   )
   const told: [unknown, string | undefined][] = []
@@ -113,6 +114,93 @@ describe('a sweep', () => {
     expect((await outbox.stats()).count).toBe(0)
   })
 
+  test('without a successful push makes seven pushes of small batches, and counts refusals only in these', async () => {
+    const { monitor, sweep, add, waits } = open(manyDomains(300), () => 0, 2)
+    monitor.isAway = true
+    await sweep()
+    expect(monitor.pushes).toHaveLength(7)
+    const pushed = new Set(monitor.pushes.flat())
+    const refused = Object.entries(await waits()).filter(([, [, refusals]]) => refusals === 1)
+    expect(new Set(refused.map(([domain]) => domain))).toEqual(pushed)
+    // New changes and changes that were refused before share these seven pushes.
+    add('new.com')
+    monitor.pushes = []
+    await pass(SOON)
+    await sweep()
+    expect(monitor.pushes).toHaveLength(7)
+  })
+
+  test('pushes changes that were refused once in growing parts, and one alone after each refusal', async () => {
+    const { monitor, sweep } = open(manyDomains(16))
+    monitor.isAway = true
+    await sweep()
+    await pass(SOON)
+    monitor.isAway = false
+    monitor.refused.add('n7.com')
+    monitor.pushes = []
+    expect(await sweep()).toEqual(done(15, 1))
+    const sizes = monitor.pushes.map(({ length }) => length)
+    expect(sizes.slice(0, 4)).toEqual([1, 1, 2, 4])
+    const afterRefusals = sizes.filter((_, index) => monitor.pushes[index - 1]?.includes('n7.com'))
+    expect(new Set(afterRefusals)).toEqual(new Set([1]))
+  })
+
+  test('pushes each change alone that was refused more than once, even if others like it succeed', async () => {
+    const { monitor, sweep, outbox } = open(['good.com', 'a.com', 'b.com', 'c.com'])
+    for (const domain of ['a.com', 'b.com', 'c.com']) monitor.refused.add(domain)
+    for (let sweeps = 0; sweeps < 2; sweeps += 1) {
+      await sweep()
+      await outbox.retry()
+    }
+    monitor.refused.clear()
+    monitor.pushes = []
+    expect(await sweep()).toEqual(done(3))
+    expect(monitor.pushes.map(({ length }) => length)).toEqual([1, 1, 1])
+  })
+
+  test('saves for each refused change the reason of its own refusal', async () => {
+    const { monitor, sweep, outbox } = open(['a.com', 'b.com', 'c.com'])
+    monitor.refused.add('a.com').add('c.com')
+    expect(await sweep()).toEqual(done(1, 2))
+    const failures = (await outbox.list(undefined, 10)).map(({ lastFailure }) => lastFailure)
+    expect(failures).toEqual(['Error: no a.com', 'Error: no c.com'])
+  })
+
+  test('pushes changes that were refused before even if a hundred pushes of new changes fail', async () => {
+    const { monitor, sweep, add } = open(['old.com', 'good.com'])
+    monitor.refused.add('old.com')
+    await sweep()
+    monitor.refused.delete('old.com')
+    await pass(SOON)
+    add(...manyDomains(400))
+    for (const [index, domain] of manyDomains(400).entries()) if (index % 2) monitor.refused.add(domain)
+    await sweep()
+    expect(monitor.accepted).toContain('old.com')
+  })
+
+  test('makes no push that would be cut off, and leaves the rest to the next sweep without a failure', async () => {
+    const { monitor, sweep, told, waits } = open(manyDomains(3), () => 0, 1)
+    const { push } = monitor
+    monitor.push = async (...call) => {
+      await new Promise(resolve => setTimeout(resolve, 25_000))
+      return push(...call)
+    }
+    const sweeping = sweep()
+    await pass(2 * TIME_LIMIT)
+    expect(await sweeping).toEqual(done(1, 2))
+    expect(told).toEqual([])
+    expect(Object.values(await waits())).toEqual(Array(2).fill([expect.any(Number), 0]))
+  })
+
+  test('ends after a hundred failed pushes, and leaves the remaining changes to the next sweep', async () => {
+    const { monitor, sweep, waits } = open(manyDomains(400))
+    for (const [index, domain] of manyDomains(400).entries()) if (index % 2) monitor.refused.add(domain)
+    const { synchronized, failed } = await sweep()
+    expect(monitor.pushes.filter(pushed => pushed.some(domain => monitor.refused.has(domain)))).toHaveLength(100)
+    expect([synchronized + failed, synchronized > 0]).toEqual([400, true])
+    expect(Object.values(await waits()).filter(([wait]) => wait === 0).length).toBeGreaterThan(100)
+  })
+
   test('delivers acceptable changes among many refused ones, because it pushes in random order', async () => {
     let draws = 0
     const { monitor, sweep } = open(manyDomains(100), () => (draws++ * 0.618) % 1)
@@ -174,6 +262,18 @@ describe('a monitor that throws MonitorUnavailableError', () => {
       expect(await waits()).toEqual({ 'b.com': [SOON, 1], 'c.com': [wait, 0], 'd.com': [wait, 0] })
     },
   )
+
+  test('again after another failure gets the other changes', async () => {
+    const { monitor, sweep } = open(['a.com', 'b.com', 'c.com', 'd.com'])
+    const { push } = monitor
+    const failures = [new MonitorUnavailableError('504'), new Error('500'), new MonitorUnavailableError('504')]
+    monitor.push = (...call) => {
+      const failure = failures.shift()
+      if (failure) throw failure
+      return push(...call)
+    }
+    expect(await sweep()).toEqual(done(4))
+  })
 
   test('only for pushes with a certain change gets all other changes, and counts as refusing this one', async () => {
     const { monitor, sweep, told } = open(manyDomains(16))
@@ -254,6 +354,18 @@ describe('a sweep that is stopped', () => {
     expect(await sweep()).toEqual(done(10))
   })
 
+  test('after a refusal counts that refusal, and only that', async () => {
+    const { monitor, sweep, waits } = open(['a.com', 'b.com'])
+    const stopping = new AbortController()
+    monitor.push = changes => {
+      if (changes.some(({ domain }) => domain === 'a.com')) throw new Error('no')
+      queueMicrotask(() => stopping.abort(new Error('bye')))
+      return new Promise(() => {})
+    }
+    expect(await sweep(1000, stopping.signal)).toEqual(done(0, 2))
+    expect(await waits()).toMatchObject({ 'a.com': [expect.any(Number), 1], 'b.com': [0, 0] })
+  })
+
   test('before it began leases nothing', async () => {
     const { monitor, sweep } = open(['a.com'])
     expect(await sweep(1000, AbortSignal.abort())).toEqual(done(0))
@@ -303,4 +415,28 @@ test('a change in memory is due if its time is too far ahead, as after a clock w
   outbox.add(toRegistration('b.com'), 'registered', HOUR + LEASE + 1)
   expect(await sweep()).toEqual(done(1))
   expect(toDomains(await outbox.list(undefined, 10))).toEqual(['a.com'])
+})
+
+test('a change in memory that has been due for longer than a lease is pushed by only one of two sweeps', async () => {
+  const { monitor, sweep } = open(['a.com'])
+  await pass(2 * LEASE)
+  const { push } = monitor
+  monitor.push = async (...call) => {
+    await new Promise(resolve => setTimeout(resolve, 10))
+    return push(...call)
+  }
+  const sweeps = [sweep(), sweep()]
+  await pass(10)
+  expect(await Promise.all(sweeps)).toEqual([done(1), done(0)])
+})
+
+test('while a call may still push, no sweep pushes its registrations, or releases of them', async () => {
+  const store = createMemoryStore({ synchronize() {}, synchronizeTimeLimit: TIME_LIMIT })
+  await save(store, '1', ['a.com', 'b.com'])
+  await store.release('1', ['b.com'])
+  // A call pushes for twice the time limit of a push.
+  await pass(2 * TIME_LIMIT)
+  expect(await store.synchronizePending()).toEqual(done(0))
+  await pass(TIME_LIMIT)
+  expect(await store.synchronizePending()).toEqual(done(2))
 })

@@ -446,6 +446,12 @@ const ofSynchronizing: readonly BrokenStore[] = [
   broken('synchronize-marks-what-was-pushed', 'marks all registrations after any push', {
     finish: ({ waiting }) => waiting.clear(),
   }),
+  broken('synchronize-twice', 'fails if it has to mark a registration that is already synchronized', {
+    finish(tables, change) {
+      if (!tables.waiting.has(change.domainId)) throw new Error('It is not pending')
+      soundSteps.finish(tables, change)
+    },
+  }),
   broken('synchronize-keeps-the-registration', 'gives each synchronized registration a new ID', {
     finish(tables, change) {
       soundSteps.finish(tables, change)
@@ -582,6 +588,12 @@ const ofSweeping: readonly BrokenStore[] = [
         if (domains.includes(each.change.domain)) each.due = Math.max(each.due, performance.now() + (lease ?? 0))
     },
   }),
+  broken('leases-no-wildcard-above', 'leases a pending wildcard to each call that names a hostname below it', {
+    finishCall({ domains, lease }, { waiting }) {
+      for (const each of waiting.values())
+        if (domains.includes(each.change.domain)) each.due = Math.max(each.due, performance.now() + (lease ?? 0))
+    },
+  }),
   leasing('sweep-takes-what-a-call-left', 'leases new registrations to their call for an hour', 'save', 3_600_000),
   broken('pending-survive-a-failed-push', 'forgets changes whose push fails', {
     postpone: ({ waiting }, { change }) => void waiting.delete(change.domainId),
@@ -666,6 +678,17 @@ const ofSweeping: readonly BrokenStore[] = [
         .toSorted((one, other) => one.change.at.getTime() - other.change.at.getTime())
         .slice(0, limit),
   }),
+  broken('refused-is-shared', 'leases only new changes to a sweep', {
+    choose: (waiting, ...rest) =>
+      soundSteps.choose(waiting, ...rest).map(each => (each.refusals > 0 ? { ...each } : each)),
+  }),
+  broken('refused-by-due-time', 'pushes last what was refused most often, even if it has been due the longest', {
+    choose: (waiting, limit, ...rest) =>
+      soundSteps
+        .choose(waiting, 1000, ...rest)
+        .toSorted((one, other) => one.refusals - other.refusals)
+        .slice(0, limit),
+  }),
   broken('refused-is-told-to-its-own-sweep', 'uses the onError of the latest sweep for all sweeps', () => {
     let latest: SweepOptions['onError']
     const replace = (store: SuiteStore): Partial<SuiteStore> => ({
@@ -710,6 +733,12 @@ const ofSweeping: readonly BrokenStore[] = [
   wrapped('says-since-when-it-waits', 'does not count refused changes', store => ({
     pendingStats: async () => ({ ...(await store.pendingStats()), refused: 0 }),
   })),
+  broken('release-inherits-no-failure', 'keeps the refusals of a registration for its release', {
+    recordRelease: (row, before, lease) => ({
+      ...toWaiting(row, 'released', before ? lease : 0),
+      refusals: before?.refusals ?? 0,
+    }),
+  }),
   wrapped('shows-what-waits', 'does not say why a change was refused', store => ({
     listPending: async options => (await store.listPending(options)).map(each => ({ ...each, lastFailure: null })),
   })),
@@ -806,6 +835,12 @@ const ofImporting: readonly BrokenStore[] = [
     decide: found => request.decide(found).map(row => ({ ...row, synchronized: true })),
   })),
   {
+    ...broken('import-and-release-without-a-monitor', 'records no release unless it pushes itself', {
+      isRecorded: () => false,
+    }),
+    features: allParts,
+  },
+  {
     ...broken(
       'import-and-calls-exclude-each-other',
       'runs imports and calls concurrently',
@@ -844,6 +879,13 @@ const ofTransfers: readonly BrokenStore[] = [
   }),
   transferring('transfer-of-what-is-pending', 'pushes the release of the first ID too early after a second transfer', {
     follow: () => {},
+  }),
+  transferring('transfer-is-due', 'never pushes the release of a former ID', {
+    choose: (waiting, ...rest) =>
+      soundSteps.choose(
+        waiting.filter(({ follows }) => follows === undefined),
+        ...rest,
+      ),
   }),
   transferring('transfer-overtakes-nothing', 'pushes the release of a former ID before the lease of a push ends', {
     choose: (waiting, _, now) => waiting.filter(({ due, follows }) => due <= now || follows !== undefined),

@@ -80,6 +80,8 @@ export interface Steps {
   remove(rows: Row[], row: Row): void
   /** The pending change that a release leaves; `before` is the pending change that it replaces. */
   recordRelease(row: Row, before: Waiting | undefined, lease: number): Waiting | undefined
+  /** Whether a store that does not push records a release; `before` is the pending change before it. */
+  isRecorded(before: Waiting | undefined): boolean
   list(rows: readonly Row[], page: ListPage): readonly Row[]
   batchSize(push: Push): number | undefined
   /** The push of the application. */
@@ -177,6 +179,7 @@ export const soundSteps: Steps = {
   canRelease: (row, teamId) => row.teamId === teamId,
   remove: (rows, row) => void rows.splice(rows.indexOf(row), 1),
   recordRelease: (row, before, lease) => toWaiting(row, 'released', before ? lease : 0),
+  isRecorded: before => before !== undefined,
   list(rows, { teamId, after, limit, order, domain, below }) {
     const keyOf = (row: Row) => (below === undefined ? row.domainId : toKey(row.domain).path)
     const start = after !== undefined && below !== undefined ? toKey(after).path : after
@@ -274,7 +277,7 @@ export function createNaiveBackend(changes: Partial<Steps> = {}) {
       const registrations = released.map(row => steps.toRegistration(row, tables))
       for (const row of released) {
         steps.remove(rows, row)
-        if (!isPushed) continue
+        if (!isPushed && !steps.isRecorded(waiting.get(row.domainId))) continue
         const change = steps.recordRelease(row, waiting.get(row.domainId), lease)
         if (change) waiting.set(row.domainId, change)
         else waiting.delete(row.domainId)
@@ -302,8 +305,8 @@ export function createNaiveBackend(changes: Partial<Steps> = {}) {
         for (const [index, former] of held.entries()) {
           const row = created[index] as Row
           rows.splice(rows.indexOf(former), 1, row)
-          if (!isPushed) continue
           const before = waiting.get(former.domainId)
+          if (!isPushed && !steps.isRecorded(before)) continue
           if (before) steps.follow(waiting.values(), former.domainId, row.domainId)
           const release = toWaiting(former, 'released', before ? lease : 0)
           waiting.set(former.domainId, { ...release, follows: row.domainId })

@@ -141,7 +141,7 @@ describe('fetch: a request', () => {
     ['/names/preview', 404, '/names'],
     ['/', 200, '/'],
     ['/x', 404, '/'],
-  ])('to %s gets %i from a handler at %s that offers only create', async (url, status, path) => {
+  ])('to %s gets %i from a handler at %s that offers only "create"', async (url, status, path) => {
     const store = createStore()
     const handle = domainsHandler({ store, ...(path !== '/v1/domains' && { path }), authenticate: () => team1 })
     const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: json }

@@ -86,7 +86,7 @@ for (const [name, start, notOffered] of servers) {
       expect(onError).not.toHaveBeenCalled()
     })
 
-    test('offers only create by default, and a call of a preview that is not offered creates nothing', async () => {
+    test('offers only "create" by default, and a call of "preview", which is missing, creates nothing', async () => {
       const store = createStore()
       const { get, post } = await serve({ store, operations: undefined })
       const answers = [

@@ -82,7 +82,7 @@ describe('the program exits 2, says what to do, and changes nothing if the comma
   })
 })
 
-test('the program hides a password in an address even if it contains an unencoded "@"', async () => {
+test('the program hides a password in an address, even if the password contains an unencoded "@"', async () => {
   for (const password of ['hidden@secret', 'hidden:secret', 'hidden/secret@secret'])
     for (const address of [`postgres://me:${password}@127.0.0.1:1/none`, `mysql://me:${password}@127.0.0.1/x`]) {
       const { code, stdout, stderr } = await run(['count', '--database', address, `--${address}`])

@@ -111,7 +111,7 @@ test('an aborted signal ends registerAll, even during a backoff', async () => {
   expect(error).toBe('enough')
 })
 
-describe('names that are internal_error', () => {
+describe('names with the result internal_error', () => {
   /** n7.com fails in this many calls. n8.com fails until a call contains no other name. */
   function failing(times: number) {
     const store = createStore()

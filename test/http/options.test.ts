@@ -32,11 +32,11 @@ test.each(makers)('%s accepts valid options', (_, make) => {
 const wrong: [what: string, message: RegExp, options: unknown][] = [
   ['a missing store', /"store" must be a DomainStore, .* it is undefined$/, {}],
   ['a store without most of its methods', /"store" must be a DomainStore/, { ...right, store: { findTeam() {} } }],
-  ['missing keys', /"keys" must be a KeyStore, .* "authenticate" instead/, { store: right.store }],
-  ['a Map as keys', /"keys" must be a KeyStore/, { ...right, keys: new Map() }],
-  ['both keys and authenticate', /never both/, { ...right, authenticate }],
+  ['missing `keys`', /"keys" must be a KeyStore, .* "authenticate" instead/, { store: right.store }],
+  ['a Map as `keys`', /"keys" must be a KeyStore/, { ...right, keys: new Map() }],
+  ['both `keys` and `authenticate`', /never both/, { ...right, authenticate }],
   [
-    'an API key as keys, without showing it',
+    'an API key as `keys`, without showing it',
     /"keys" must be a KeyStore, .*; it is a string, not shown here$/,
     { ...right, keys: 'svc_team_1_00' },
   ],

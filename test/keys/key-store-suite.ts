@@ -95,7 +95,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
         { label: 'new', scopes: ['domains:read'], expiresAt: new Date('2031-01-02T03:04:05.678Z') },
       ],
       ['accepts an update without changes', {}],
-    ])('updateKey %s, and leaves all other fields of the key unchanged', async (_, changes) => {
+    ])('updateKey %s, and leaves the rest of the key unchanged', async (_, changes) => {
       const { record } = await createKey({ label: 'old', expiresAt: new Date('2030-01-02T03:04:05.678Z') })
       await keys().addKey(record)
       const before = await keys().findKey(record.hash)

@@ -25,7 +25,7 @@ test.each([0, 1, 999, 1000, 1001, 2500])(
   },
 )
 
-test('eachRegistration can yield only one team’s, one name’s, those below a name, or those after an ID', async () => {
+test('eachRegistration can be limited to one team, one name, names below a name, or those after an ID', async () => {
   const store = await createFilledStore(3)
   const below = manyDomains(1200, 'a').map(domain => `${domain}.example.net`)
   await save(

@@ -36,7 +36,7 @@ describe('a call', () => {
     expect(await register(store, domains)).toEqual({ created: 0, existing: 3, invalid: 3 })
   })
 
-  test('of a team that has more names than its limit succeeds without a new name, and fails with one', async () => {
+  test('of a team above its limit succeeds if the call has no new name, and fails if it has one', async () => {
     const store = createLimitedStore(3)
     await register(store, ['a.com', 'b.com', 'c.com'])
     store.addTeam(toTeam(1))

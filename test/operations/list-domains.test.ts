@@ -58,7 +58,7 @@ describe('a list', () => {
     expect((await listDomains(reading, {}, createStore())).data).toEqual({ domains: [], next: null })
   })
 
-  test('contains each name that stays registered exactly once, even if others change between pages', async () => {
+  test('contains exactly once each name that stays registered, even if others change between pages', async () => {
     for (const order of ['oldest', 'newest'] as const) {
       const { store, domains } = await createFilledStore(40)
       const seen: string[] = []
@@ -133,7 +133,7 @@ describe('a list', () => {
   })
 
   test.each([{ after: 'n0.example.com' }, { after: `${id}'` }, { after: id, below: 'example.com' }])(
-    'with a cursor that the store cannot have returned (%j) fails with 400, and the message names after',
+    'with a cursor that the store cannot have returned (%j) fails with 400, and the message names "after"',
     async query => {
       const expected = {
         status: 400,
@@ -166,7 +166,7 @@ describe('a list', () => {
   })
 
   test.each(['teamId', 'bellow', 'more'])(
-    'with the unknown parameter %s throws a TypeError that names the parameter',
+    'with the unknown parameter "%s" throws a TypeError that names the parameter',
     async name => {
       for (const call of [listDomains, exportDomains]) {
         const error = await rejection(call(reading, { [name]: 'example.com' }, createStore()))

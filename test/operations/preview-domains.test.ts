@@ -55,7 +55,7 @@ test('invalid results have a reason, its details and a suggestion in a preview, 
   expect(fields).toEqual(domains.map(() => ['status', 'input', 'code', 'message']))
 })
 
-test('a registered name that only an older suffix list allowed is existing, even in a preview', async () => {
+test('a preview returns "existing" for a registered name that only an older suffix list allowed', async () => {
   const store = createStore()
   const held = ['*.github.io', 'www.gone.notatld']
   const old = held.map(domain => ({ domain, registrableDomain: domain.replace(/^\*\.|^www\./, '') }))

@@ -147,9 +147,9 @@ describe.each(openers)('in %s', (_, prepare) => {
 
 describe("in the application's transaction, a transfer", () => {
   test.each([
-    ['COMMIT', '2', 2],
-    ['ROLLBACK', '1', 1],
-  ])('ends as the application’s own statements do, with %s', async (end, teamId, rows) => {
+    ['is saved', 'COMMIT', '2', 2],
+    ['is undone', 'ROLLBACK', '1', 1],
+  ])('%s together with the application’s own statements by %s', async (_, end, teamId, rows) => {
     const pool = server.createPool()
     const schema = `own ${++files}`
     await migrate({ database: pool, schema })

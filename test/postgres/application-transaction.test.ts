@@ -314,7 +314,7 @@ test('two stores on one client take turns, so a failure in one does not undo wor
   await pool.query(`DROP TRIGGER saboteur ON ${table}`)
 })
 
-test('a call that waits for one of another store on its client may time out, and the next still waits', async () => {
+test('if a call times out while it waits for another store on its client, the next call still waits', async () => {
   await save(createPostgresStore({ database: pool, findTeam }), '1', ['a.com'])
   const other = await pool.connect()
   await other.query('BEGIN; SELECT FROM domain_registration.locks FOR UPDATE')

@@ -26,7 +26,7 @@ const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${va
 const createDisguised = () => server.createPool({ options: options.join(' ') })
 
 describeStore('PostgreSQL with pipelined statements', () => pool)
-describeStore('another engine, without pipelining', createDisguised)
+describeStore('a PostgreSQL that claims to be another engine, without pipelining', createDisguised)
 describeKeyStore('PostgreSQL', () => pool)
 
 let schemas = 0

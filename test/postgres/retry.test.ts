@@ -49,12 +49,16 @@ describe('a transaction', () => {
   endless.cause = endless
 
   test.each([
-    ['an ORM wraps in a cause', nested(1), 2],
-    ['several layers wrap', nested(6), 2],
-    ['Prisma calls an original code', { cause: { originalCode: '40001' } }, 2],
-    ['Prisma hides in a driver adapter', { meta: { driverAdapterError: { cause: { originalCode: '40001' } } } }, 2],
-    ['wraps only itself', endless, 1],
-  ])('after a conflict that %s is tried that often', async (_, failure, attempts) => {
+    ['is repeated after a conflict that an ORM wraps in a cause', nested(1), 2],
+    ['is repeated after a conflict that several layers wrap', nested(6), 2],
+    ['is repeated after a conflict whose code Prisma calls originalCode', { cause: { originalCode: '40001' } }, 2],
+    [
+      'is repeated after a conflict in the error of a driver adapter of Prisma',
+      { meta: { driverAdapterError: { cause: { originalCode: '40001' } } } },
+      2,
+    ],
+    ['is not repeated after an error without a code that is its own cause', endless, 1],
+  ])('%s', async (_, failure, attempts) => {
     expect(await run(failure, { times: 1 })).toMatchObject({ attempts })
   })
 })

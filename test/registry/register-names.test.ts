@@ -46,7 +46,7 @@ describe('a batch of names that fails', () => {
     expect(onError.mock.calls).toEqual([[cause]])
   })
 
-  test('at each attempt is tried only a few times', async () => {
+  test('again and again is tried only a few times', async () => {
     const { summary, calls, onError } = await registerThrough(() => {
       throw new Error('down')
     }, hundred)
@@ -56,7 +56,7 @@ describe('a batch of names that fails', () => {
   })
 
   test.each([1, 2, 3, 4, 5, 8, 50])(
-    'because of one of %i names, at any position, costs only the result of that name',
+    'because of any one of its %i names costs only the result of that name',
     async count => {
       const names = hundred.slice(0, count)
       for (const { domain } of names) {

@@ -512,16 +512,12 @@ const ofOtherMethods: readonly BrokenStore[] = [
       return found
     },
   })),
-  wrapped(
-    'find-extends-no-lease',
-    'implements find as a call of register that saves nothing, which leases registrations',
-    store => ({
-      async find(question) {
-        const request = { ...question, registrableDomains: [], timeLimit: 1000, decide: () => [] }
-        return (await store.register(request)).found
-      },
-    }),
-  ),
+  wrapped('find-extends-no-lease', 'leases the registrations that find returns, as register does', store => ({
+    async find(question) {
+      const request = { ...question, registrableDomains: [], timeLimit: 1000, decide: () => [] }
+      return (await store.register(request)).found
+    },
+  })),
 
   broken('release-frees-names', 'does not release wildcards', {
     remove: (rows, row) => !isWildcard(row.domain) && soundSteps.remove(rows, row),
@@ -631,7 +627,7 @@ const ofSweeping: readonly BrokenStore[] = [
   broken('release-of-what-was-never-pushed', 'pushes a registration although it has been released', {
     recordRelease: (row, before, lease) => before ?? soundSteps.recordRelease(row, before, lease),
   }),
-  broken('registered-again-is-watched', 'treats a registration that is not marked as synchronized as never pushed', {
+  broken('registered-again-is-watched', 'treats a registration as never pushed if it is not marked as synchronized', {
     recordRelease: (row, before, lease) => (before ? undefined : soundSteps.recordRelease(row, before, lease)),
   }),
   broken('release-outlives-a-failed-push', 'postpones the pushed registration instead of its release', {
@@ -777,7 +773,7 @@ const ofListing: readonly BrokenStore[] = [
   listing('lists-one-domain', 'lists a given name even if another team registered it', ({ domain }) =>
     domain ? { teamId: undefined } : {},
   ),
-  broken('lists-below', 'omits the wildcard over the base', {
+  broken('lists-below', 'omits the wildcard whose base is the given name', {
     list: (rows, page) => soundSteps.list(rows, page).filter(({ domain }) => domain !== `*.${page.below}`),
   }),
   wrapped('lists-nothing-for-wrong-options', 'ignores an unknown order', store => ({

@@ -26,7 +26,7 @@ describe('a store whose IDs are not UUIDs', () => {
     return store
   }
 
-  test('can be listed by its cursors', async () => {
+  test('can be listed page by page, with the cursors that it returns', async () => {
     const store = await createFilledStore()
     const first = (await listDomains(reading, { limit: '1000' }, store)).data
     expect(first.next).toBe('id_Z000001000')

@@ -85,7 +85,10 @@ describe('a body, with an organization key,', () => {
 })
 
 describe('a body, with a team key,', () => {
-  test.each([undefined, null, '2', 2, 'abc', {}, []])('is accepted if team_id is %j, which is ignored', team_id => {
-    expect(parseRequest({ domains, team_id }, team1)).toEqual({ domains, teamId: '1' })
-  })
+  test.each([undefined, null, '2', 2, 'abc', {}, []])(
+    'is accepted even if team_id is %j, which is ignored',
+    team_id => {
+      expect(parseRequest({ domains, team_id }, team1)).toEqual({ domains, teamId: '1' })
+    },
+  )
 })

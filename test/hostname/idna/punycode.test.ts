@@ -26,7 +26,7 @@ const samples: readonly (readonly [string, string])[] = [
   ['-> $1.00 <-', '-> $1.00 <--'],
 ]
 
-test.each(samples)('%s is encoded and decoded as RFC 3492 shows', (unicode, encoded) => {
+test.each(samples)('"%s" is encoded and decoded as RFC 3492 shows', (unicode, encoded) => {
   expect(encodePunycode(unicode)).toBe(encoded)
   expect(decodePunycode(encoded)).toBe(unicode)
 })

@@ -30,6 +30,13 @@ test('findOwners returns for each hostname its registration, the wildcard that c
   ])
 })
 
+test('findOwners finds no wildcard for a name behind a public suffix below that wildcard', async () => {
+  const store = createStore()
+  await registerDomains(team1, { domains: ['*.amazonaws.com'] }, store)
+  const owners = await findOwners(store, ['a.bucket.s3.amazonaws.com', 'console.amazonaws.com'])
+  expect(owners.map(({ registration }) => registration?.domain)).toEqual([undefined, '*.amazonaws.com'])
+})
+
 test('findOwners finds a wildcard that only an older suffix list allowed, for all names below it', async () => {
   const store = createStore()
   const wildcards = ['*.s3.amazonaws.com', '*.github.io', '*.xn--bcher-kva.notatld', '*.xn--55qx5d.cn']

@@ -69,6 +69,11 @@ describe('a registration is rejected if', () => {
     ['its name is a reserved address', 'reserved_ip', { domain: '127.0.0.1' }],
     ['its name is a wildcard over a top-level domain', 'public_suffix_domain', { domain: '*.com' }],
     ['its name is not at or below its registrable domain', 'invalid_domain', { registrableDomain: 'example.org' }],
+    [
+      'its registrable domain is only the end of one of its labels',
+      'invalid_domain',
+      { registrableDomain: 'ample.net' },
+    ],
     ['its ID is not a UUID', 'invalid_id', { domainId: '7' }],
     ['its ID is a UUID of version 4', 'invalid_id', { domainId: '0c8ad4b2-7f3c-4a5b-9c1d-2e3f4a5b6c7d' }],
     ['its ID is from the future', 'invalid_id', { domainId: createUuidGenerator()(Date.now() + 2 * 86_400_000) }],

@@ -49,6 +49,18 @@ test('a store without a monitor records a release, and a store with a monitor pu
   expect(pushed).toEqual(['registered example.com', 'released example.com'])
 })
 
+test('a store without a monitor records a release and a transfer once any store has swept the tables', async () => {
+  const database = open('swept.db')
+  const shared = { database, findTeam: () => null }
+  const store = createSqliteStore(shared)
+  await save(store, '1', ['a.com', 'b.com'])
+  await createSqliteStore({ ...shared, synchronize() {} }).synchronizePending()
+  await store.release('1', ['a.com'])
+  await store.transfer?.({ from: '1', to: '2', domains: ['b.com'], counted: false, decide: () => true })
+  const pending = (await store.listPending()).map(({ kind, domain, teamId }) => `${kind} ${domain} of ${teamId}`)
+  expect(pending.toSorted()).toEqual(['registered b.com of 2', 'released a.com of 1', 'released b.com of 1'])
+})
+
 test('retryPending makes all of 1,500 changes due, and returns how many', async () => {
   const database = open('failed.db')
   const store = createSqliteStore({ database, findTeam: () => null, synchronize() {} })

@@ -82,12 +82,12 @@ describe('the WWW-Authenticate header of a 401', () => {
     })
     expect(JSON.stringify(error) + (error as Error).message).not.toContain(teamKey.slice(-64))
   })
+})
 
-  test('is sent if the key store returns a record with another hash', async () => {
-    const record = { hash: await hashApiKey(organizationKey), type: 'team', ownerId: '3', scopes } as const
-    const careless = { findKey: () => record }
-    expect(await rejection(authenticate(`Bearer ${teamKey}`, careless))).toMatchObject({ status: 401 })
-  })
+test('a key is rejected if the key store returns a record with another hash', async () => {
+  const record = { hash: await hashApiKey(organizationKey), type: 'team', ownerId: '3', scopes } as const
+  const careless = { findKey: () => record }
+  expect(await rejection(authenticate(`Bearer ${teamKey}`, careless))).toMatchObject({ status: 401 })
 })
 
 test('a key store is called only with the hash of a well-formed key', async () => {

@@ -110,7 +110,7 @@ describe('if another process creates the tables at the same moment,', () => {
   )
 
   test.each([{ code: '42501' }, { code: 'XX000', hint: 'Connect to the coordinator' }])(
-    'migrate does not hide the error %o, which is not due to that',
+    'migrate rejects with the error %o, which has another cause',
     async failure => {
       await expect(migrate({ database: createRacing(failure), schema: 'refused' })).rejects.toMatchObject(failure)
     },

@@ -51,6 +51,8 @@ export const transferCases: readonly CaseDefinition[] = [
       )
       const former = [first, second].map(each => each?.domainId)
       checkThat('each has a new ID', !after.slice(0, 3).some(each => former.includes(each.domainId)), after)
+      const none = await transfer(store, { from: '1', to: '4', domains: ['y.com'] })
+      checkEqual('the result for an unknown name and a team with a limit', none, [])
     },
   },
   {
@@ -177,14 +179,20 @@ export const transferCases: readonly CaseDefinition[] = [
   },
   {
     id: 'transfer-and-release',
-    name: 'MUST push the release of a former ID even if the new ID is released without having been pushed',
+    name: 'MUST push the release of a former ID even if the new ID is released first, and that release is refused',
     async test({ open }) {
       const monitor = createMonitor()
-      const store = await open(monitor.push, soon)
+      let refuses = true
+      const store = await open(changes => {
+        if (refuses && changes.some(({ kind, teamId }) => kind === 'released' && teamId === '2'))
+          throw new Error('releases of team 2 are refused, on purpose')
+        monitor.push(changes)
+      }, soon)
       await synchronize(store, await save(store, '1', ['a.com']))
       await transferFrom(store, ['1', '2'], ['a.com'])
       await methodOf(store, 'release')('2', ['a.com'])
       await sweepUntil(store, 'nothing is watched', () => monitor.watched().length === 0)
+      refuses = false
       await sweepUntil(store, 'nothing is pending', async () => (await methodOf(store, 'countPending')()) === 0)
     },
   },

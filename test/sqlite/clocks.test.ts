@@ -26,7 +26,7 @@ function openStore() {
   return { database, store, pushed, refused }
 }
 
-test('IDs sort in order of registration, even if the clocks of two processes differ by a day', async () => {
+test('new IDs of calls and transfers sort last, even if the clocks of two processes differ by a day', async () => {
   const { database, store } = openStore()
   const other = createSqliteStore({ database, findTeam: () => null })
   const now = Date.now()
@@ -35,6 +35,8 @@ test('IDs sort in order of registration, even if the clocks of two processes dif
   setClock(now)
   await save(other, '1', ['c.com', 'd.com'])
   expect(toDomains(await store.list())).toEqual(['a.com', 'b.com', 'c.com', 'd.com'])
+  await other.transfer?.({ from: '1', to: '2', domains: ['a.com'], counted: false, decide: () => true })
+  expect(toDomains(await store.list())).toEqual(['b.com', 'c.com', 'd.com', 'a.com'])
 })
 
 test('changes that were postponed while the clock was a day ahead are pushed once the clock is right', async () => {

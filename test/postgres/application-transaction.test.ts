@@ -271,7 +271,7 @@ test('if findTeam waits for a connection although all are in use, the error says
     findTeam: async id => (await one.query('SELECT $1 AS id', [id])).rows[0],
   })
   const error = await rejection(registerDomains(team1, { domains: ['a.com'] }, store, { timeLimit: 200 }))
-  expect(error).toMatchObject({ status: 500, cause: { message: expect.stringContaining('through that transaction') } })
+  expect(error).toMatchObject({ status: 500, cause: { message: expect.stringContaining('on the same connection') } })
   await transaction.query('COMMIT')
   transaction.release()
 })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type DomainStore, isApiError, previewDomains, registerDomains, transfer } from '../../src/index.ts'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import { createSqliteStore } from '../../src/sqlite/index.ts'
-import { manyDomains } from '../../src/testing/calls.ts'
+import { manyDomains, save } from '../../src/testing/calls.ts'
 import { createStore, rejection, team1 } from '../fixtures.ts'
 import { openDatabase, type TestServer } from '../postgres/server.ts'
 import { createFolder } from '../sqlite/create-folder.ts'
@@ -94,6 +94,15 @@ describe('a call', () => {
       expect(String((error as Error).cause)).toContain('"maxDomains" of a team must be an integer of at least 0')
     }
   })
+})
+
+test('a transfer of all names that would exceed the limit in a later part transfers none', async () => {
+  const store = createLimitedStore(1200)
+  for (let part = 0; part < 3; part += 1) await save(store, '2', manyDomains(500, `p${part}.`))
+  await save(store, '1', ['held.com'])
+  const error = await rejection(transfer(store, { from: '2', to: '1' }))
+  expect(error).toMatchObject(refused('The team may have 1200 domains. It has 1, and this call would add 1500.'))
+  expect(await store.count({ teamId: '1' })).toBe(1)
 })
 
 describe('a call that is retried in parts because one name cannot be saved', () => {

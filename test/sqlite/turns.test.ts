@@ -34,6 +34,30 @@ function openHeld(file: string, ofSecond: { timeLimit?: number } = {}) {
   return { ...opened, second, other }
 }
 
+test('calls that wait for a lock are served again after an earlier queue has ended', async () => {
+  const { store, other } = openHeld('again.db')
+  for (const domain of ['a.com', 'b.com']) {
+    const saving = save(store, '1', [domain])
+    await turnOfEventLoop()
+    other.exec('COMMIT')
+    expect(await saving).toMatchObject([{ domain }])
+    other.exec('BEGIN IMMEDIATE')
+  }
+  other.exec('COMMIT')
+})
+
+test("a call with a shorter time limit than the store's ends at its own, and saves nothing later", async () => {
+  const { store, other } = openHeld('early.db')
+  const request = { teamId: '1', registrableDomains: ['a.com'], domains: ['a.com'], bases: [], timeLimit: 30 }
+  const decide = () => [{ domain: 'a.com', registrableDomain: 'a.com' }]
+  const begun = performance.now()
+  await expect(store.register({ ...request, decide })).rejects.toThrow('for longer than the time limit')
+  expect(performance.now() - begun).toBeLessThan(3_000)
+  other.exec('COMMIT')
+  await save(store, '1', ['b.com'])
+  expect(await store.list()).toMatchObject([{ domain: 'b.com' }])
+})
+
 /** SQLite in WebAssembly has no write-ahead log, so a lock blocks readers too. */
 const hasReaders = engine !== 'node-sqlite3-wasm'
 const why = hasReaders ? '' : ' (skipped in WebAssembly, where a writer blocks readers)'

@@ -17,9 +17,7 @@ import { type Ask, createTransact, type Transact } from './mariadb-transact.ts'
 
 /** The database's time, in milliseconds since 1970. Stores do not use their own clocks, which may differ. */
 const NOW = "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)"
-/**
- * If a change is due later than in an hour and a lease, it was saved while the clock was wrong. It is then due at once.
- */
+/** A change that is due later than in an hour and a lease was saved while the clock was wrong: it is due at once. */
 const HOUR = 3_600_000
 
 /** Turns one JSON parameter into a table. A value that does not fit its column causes an error in every SQL mode. */
@@ -47,8 +45,7 @@ export function createMariadbBackend(transact: Transact): StoreBackend {
     register: step =>
       transact(async ask => {
         const { teamId, lease } = step
-        // Calls of a team with a limit run one after another. They lock the team before the names, because '#' sorts
-        // before all names.
+        // Calls of a team with a limit run one after another. They lock the team first: '#' sorts before all names.
         await claim(ask, step.counted ? [`#${teamId}`, ...step.registrableDomains] : step.registrableDomains)
         const found = await find(ask, step)
         const { created, waiting } = step.decide(found)
@@ -204,9 +201,7 @@ async function findBelow(ask: Ask, base: string, teamId: string) {
   }
 }
 
-/**
- * A release replaces a pending registration. The release is due once no push of that registration can be in progress.
- */
+/** A release replaces a pending registration. It is due once no push of that registration can be in progress. */
 const addChanges = (ask: Ask, kind: string, registrations: readonly Registration[], wait: number, lease: number) =>
   ask(
     `INSERT INTO domain_changes (domainId, domain, registrableDomain, teamId, kind, at, due)

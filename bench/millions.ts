@@ -77,7 +77,7 @@ const store = createPostgresStore({ database, schema: 'large', findTeam: id => (
 report({ postgresMillions, findOwners: await measureOwners(), export: await measureExport() })
 await server.stop()
 
-/** Compares with as many lookups by primary key, in one statement that returns the same columns. */
+/** Compares `findOwners` with one statement that finds the same names by primary key, with the same columns. */
 async function measureOwners(): Promise<number> {
   const { rows } = await database.query('SELECT * FROM large.names TABLESAMPLE SYSTEM (0.5)')
   const byKey = `SELECT name.* FROM unnest($1::text[], $2::text[]) AS asked (base, path)

@@ -18,7 +18,7 @@ interface Drizzle {
 
 interface DrizzleOverPool extends Drizzle {
   transaction<T>(work: (transaction: Drizzle) => Promise<T>): Promise<T>
-  /** Rejects a Drizzle transaction, which may be rolled back after a push to your monitor. */
+  /** Excludes transactions: one might be rolled back after its registrations were pushed to your monitor. */
   rollback?: never
 }
 

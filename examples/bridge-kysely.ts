@@ -18,5 +18,5 @@ interface KyselyOverPool extends Executor {
   transaction(): { execute<T>(work: (transaction: Executor) => Promise<T>): Promise<T> }
 }
 
-/** Rejects a transaction, which may be rolled back after a push to your monitor. */
+/** Does not accept a transaction: it might be rolled back after its registrations were pushed to your monitor. */
 type NoTransaction<Db> = Db extends { readonly isTransaction: true } ? never : Db

@@ -321,7 +321,8 @@ interface Undone {
  * The cost is bounded. Mapping by UTS #46 costs far more per character than everything else. The input has at most 512
  * characters. It is mapped once, and a second time if the name might be accepted in A-labels. User names before an "@"
  * are mapped once. After each mistake is undone, the rest is mapped again. However many mistakes there are, these rests
- * may have at most {@link MAX_NAME_LENGTH} characters in total. Rests that are ASCII are not mapped and do not count.
+ * may have at most {@link MAX_NAME_LENGTH} characters in total. A rest that is ASCII is not mapped, so its characters
+ * are not included in this total.
  */
 function undoMistakes(sent: string, rejection: Rejection): Undone {
   let rest = rejection.meant
@@ -342,7 +343,7 @@ function undoMistakes(sent: string, rejection: Rejection): Undone {
 
 /** Mentions the rest only if it contains a name or an address, and there is advice about it. */
 function explainRest(sent: string, rest: string, { problem, advice }: Rejection): Undone {
-  // The path that was removed from a URL may begin within a password.
+  // If a password contains a slash, its end may have been removed as a path, and its beginning may be in the rest.
   const isShown = hidePassword(sent).includes(rest) && /[.:]/.test(rest)
   return isShown && advice !== undefined ? { rest, restProblem: `${quote(rest)} ${problem}; ${advice}` } : {}
 }

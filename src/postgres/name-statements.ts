@@ -78,7 +78,8 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
     findPendingIds: unprepared<Id>(selectIds(changes)),
 
     /**
-     * Sets the IDs of names from $1 to $2, their team to $3 and their time to $4. Your rows that refer to them stay.
+     * Sets the IDs of names from $1 to $2, their team to $3 and their time to $4. Because no name is deleted, your rows
+     * that refer to these names are kept, and `ON UPDATE CASCADE` gives them the new IDs.
      */
     transferNames: unprepared<Id>(
       `UPDATE ${names} AS name SET domain_id = asked.next, team_id = $3::text,

@@ -202,8 +202,9 @@ function toOutcome(
 function createAttempts({ push, timeLimit, outbox, signal }: Pushing) {
   const deadline = createDeadline(pushingTime(timeLimit))
   let slowest = SHORTEST_WAIT
-  /** How many times in a row the monitor has reported that it is unavailable, and for how long. */
+  /** How many times in a row the monitor has reported that it is unavailable. */
   let unavailableInARow = 0
+  /** For how many milliseconds it will be unavailable, if its last failure says so. */
   let retryAfter: number | undefined
 
   return {

@@ -163,7 +163,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-tells-suffixes-apart',
-    name: 'MUST list names separately if a public suffix is between them and the base of a wildcard',
+    name: 'MUST return names in `behindSuffixes`, and not count them, if a public suffix separates them from the base',
     async test({ open }) {
       const store = await open()
       // s3.amazonaws.com is a public suffix, so each bucket has a different owner.
@@ -184,7 +184,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-finds-ten-behind-suffixes',
-    name: 'MUST list ten names that a public suffix separates from the base of a wildcard, and MAY stop there',
+    name: 'MUST return at least ten names in `behindSuffixes` if there are that many, and MAY leave out the others',
     async test({ open }) {
       const store = await open()
       const buckets = Array.from({ length: 12 }, (_, index) => `bucket${index}.s3.amazonaws.com`)

@@ -93,7 +93,7 @@ export const registrationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'finds-what-it-returned',
-    name: 'MUST let every team find a registration with the same fields that `register` returned',
+    name: 'MUST find a registration exactly as `register` returned it, even in a call of another team',
     async test({ open }) {
       const store = await open()
       const domains = ['www.example.com', '*.example.org']

@@ -70,7 +70,7 @@ export const transferCases: readonly CaseDefinition[] = [
   },
   {
     id: 'transfer-keeps-names-watched',
-    name: 'MUST push a transferred name’s new ID before the release of its former ID, even if changes are refused',
+    name: 'MUST push the new registration of a transferred name before the former’s release, even if changes are refused',
     async test({ open }) {
       const monitor = createMonitor()
       let refuses = true
@@ -109,7 +109,7 @@ export const transferCases: readonly CaseDefinition[] = [
   },
   {
     id: 'transfer-of-what-is-pending',
-    name: 'MUST push a twice transferred name’s newest ID before the release of its first ID',
+    name: 'MUST push the registration of a name’s second transfer before the release of its first transfer',
     async test({ open }) {
       const monitor = createMonitor()
       let refuses = false

@@ -143,7 +143,7 @@ describe('names with the result internal_error', () => {
     expect(progress).toEqual([98, 118, 120])
   })
 
-  test('even in the last attempt make registerAll reject with all results; other names are registered', async () => {
+  test('in every attempt make registerAll reject; the error lists them and has the other results', async () => {
     const { options } = await serve(undefined, failing(Number.POSITIVE_INFINITY))
     const error = await rejection(registerAll(names(120), { ...options, patience: 1000 }))
     expect(error).toMatchObject({
@@ -266,7 +266,7 @@ test.each<[what: string, fetch: typeof globalThis.fetch]>([
 
 test.each<[what: string, changes: object, message: string]>([
   [
-    'an API key with a line break after it',
+    'an API key that ends with a line break',
     { apiKey: 'svc_team_1_hidden\n' },
     'The option "apiKey" must be an API key, without white space around it; it is a string, not shown here',
   ],
@@ -278,7 +278,7 @@ test.each<[what: string, changes: object, message: string]>([
         '"https://api.example.com/v1/domains"; it is a string, not shown here',
     ],
   ),
-])('registerAll rejects %s at once, and does not repeat it in the error', async (_, changes, message) => {
+])('registerAll immediately rejects %s, and the error does not contain it', async (_, changes, message) => {
   const fetch = vi.fn<typeof globalThis.fetch>()
   const error = await rejection(registerAll(['a.com'], { ...unused, fetch, ...changes }))
   expect(error).toEqual(new TypeError(message))

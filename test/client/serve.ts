@@ -10,7 +10,8 @@ type Store = ReturnType<typeof createStore>
 export const names = (count: number) => Array.from({ length: count }, (_, index) => `n${index}.com`)
 
 /**
- * A real server with all operations, for one test. A function that is called before them can cause failures.
+ * A real server with all operations, for one test. `intercept` is called before each operation, so a test can make
+ * calls fail.
  *
  * @param intercept Gets each call with its number, starting at 1. Returns whether it has sent the response itself.
  */

@@ -52,7 +52,7 @@ test.each([
   ['a line break', { 'WWW-Authenticate': 'Bearer\r\nSet-Cookie: a=b' }],
   ['a character that no header may contain', { 'X-Name': 'ŵ' }],
   ['a space in its name', { 'X Name': 'a' }],
-  ['a number', { 'Retry-After': 5 as unknown as string }],
+  ['a number instead of a string as its value', { 'Retry-After': 5 as unknown as string }],
 ])('a header with %s is rejected when the error is created', (_, headers) => {
   expect(() => new ApiError('unauthorized', 'Log in.', { headers })).toThrow(/cannot be sent/)
 })

@@ -66,7 +66,7 @@ describe('the WWW-Authenticate header of a 401', () => {
     ['a key of another product', () => `Bearer x${teamKey}`],
     ['two tokens', () => `Bearer ${teamKey} ${organizationKey}`],
     ['two headers, which fetch has joined', () => `Bearer ${teamKey}, Bearer ${teamKey}`],
-    ['a tab instead of a space', () => `Bearer x\t${teamKey}`],
+    ['a tab in the token', () => `Bearer x\t${teamKey}`],
     ['an absurdly long key', () => `Bearer svc_team_3_${'a'.repeat(1_000_000)}`],
     ['a revoked key', withRecord({ revokedAt: new Date(0) })],
     ['a key with a revocation date in the future', withRecord({ revokedAt: new Date(8.64e15) })],
@@ -155,8 +155,8 @@ describe('a record that the key store returns', async () => {
     ],
     ['has a hash in upper case', { ...record, hash: hash.toUpperCase() }, /"hash" must be .* in lower case/],
     ['is a string', hash, /^The key record that the key store found must be an object$/],
-    ['is false', false, /^The key record that the key store found must be an object$/],
-  ])('leads to a 500 whose cause says why, if it %s', async (_, found, message) => {
+    ['is the value false', false, /^The key record that the key store found must be an object$/],
+  ])('leads to a 500, with the reason in its cause, if the record %s', async (_, found, message) => {
     const error = await rejection(authenticate(`Bearer ${teamKey}`, { findKey: () => found as never }))
     expect(error).toMatchObject({ status: 500, code: 'internal_error' })
     expect((error as ApiError).cause).toMatchObject({ message: expect.stringMatching(message) })

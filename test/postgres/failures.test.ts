@@ -96,8 +96,8 @@ describe.each([
     const lock = (program: PoolClient, zone: string) =>
       program.query('SELECT FROM domain_registration.locks WHERE registrable_domain = $1 FOR UPDATE', [zone])
     // While a session waits for a lock, PostgreSQL checks for a deadlock only once. The store's check must find the
-    // deadlock, so the other program must already wait when the store begins to wait for the last name. The lock of a
-    // third program delays the store until then.
+    // deadlock, so the other program must already wait when the store begins to wait for the last name. A third
+    // program has a lock that delays the store until the other program waits.
     const [other, third] = [await foreign.connect(), await foreign.connect()]
     await other.query("BEGIN; SET LOCAL deadlock_timeout = '10s'")
     await lock(other, 'z.com')

@@ -263,7 +263,7 @@ describe('a monitor that throws MonitorUnavailableError', () => {
     },
   )
 
-  test('again after another failure gets the other changes', async () => {
+  test('twice, with a different failure in between, still gets all changes in the same sweep', async () => {
     const { monitor, sweep } = open(['a.com', 'b.com', 'c.com', 'd.com'])
     const { push } = monitor
     const failures = [new MonitorUnavailableError('504'), new Error('500'), new MonitorUnavailableError('504')]
@@ -354,7 +354,7 @@ describe('a sweep that is stopped', () => {
     expect(await sweep()).toEqual(done(10))
   })
 
-  test('after a refusal counts that refusal, and only that', async () => {
+  test('counts the refusals from before it was stopped, and no others', async () => {
     const { monitor, sweep, waits } = open(['a.com', 'b.com'])
     const stopping = new AbortController()
     monitor.push = changes => {
@@ -366,7 +366,7 @@ describe('a sweep that is stopped', () => {
     expect(await waits()).toMatchObject({ 'a.com': [expect.any(Number), 1], 'b.com': [0, 0] })
   })
 
-  test('before it began leases nothing', async () => {
+  test('leases nothing if it was stopped before it began', async () => {
     const { monitor, sweep } = open(['a.com'])
     expect(await sweep(1000, AbortSignal.abort())).toEqual(done(0))
     expect(monitor.pushes).toEqual([])

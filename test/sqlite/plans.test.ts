@@ -10,13 +10,13 @@ afterAll(() => void database.close())
 
 const byId = ['sqlite_autoindex_names_1 (domain_id=?)']
 const changeById = ['PRIMARY KEY (domain_id=?)']
-/** The plan of the lookup of whether a change is pending. */
+/** The plan of the subquery that determines whether a name has a pending change. */
 const isSynchronized = 'PRIMARY KEY (domain_id=?)'
 const below = 'second_level_domain=? AND path>? AND path<?'
 const belowOfTeam = 'second_level_domain=? AND team_id=? AND path>? AND path<?'
 const within = 'registrable_domain=? AND path>? AND path<?'
 const withinOfTeam = 'registrable_domain=? AND team_id=? AND path>? AND path<?'
-/** The scan of a base and its ancestors, which come from the parameter. */
+/** Reads the array in a parameter: a base and its ancestors. This scans no table. */
 const bases = 'SCAN json_each VIRTUAL TABLE INDEX 1:'
 const keyByHash = ['sqlite_autoindex_keys_1 (hash=?)']
 

@@ -92,8 +92,9 @@ const lockUnless = (isExempt: Pair) => ({
 })
 
 /**
- * Behaves like snapshot isolation: two calls wait for each other only if both write the same key. The key is the
- * registrable domain if it is new. Once it exists, a wildcard and a name below it can both be saved.
+ * Behaves like snapshot isolation: two calls wait for each other only if both write the same key. A call writes a
+ * registrable domain as a key only if no name in it was saved before. Later calls do not wait for each other, so a
+ * wildcard and a name below it can both be saved.
  */
 function skewed(isExempt: Pair) {
   return (): Partial<Steps> => {

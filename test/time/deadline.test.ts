@@ -69,10 +69,10 @@ test.each([
   await expect(waiting).rejects.toThrow(new TimeLimitError(`No response within ${expected}`))
 })
 
-test('a thenable that throws rejects immediately, and leaves no timer behind', async () => {
+test('waiting for a thenable whose `then` throws is rejected immediately, and leaves no timer behind', async () => {
   const timers = () => process.getActiveResourcesInfo().filter(resource => resource === 'Timeout').length
   const before = timers()
-  // biome-ignore lint/suspicious/noThenProperty: a store may return one
+  // biome-ignore lint/suspicious/noThenProperty: a store may return a thenable
   const thenable = { then: () => JSON.parse('no JSON') }
   await expect(createDeadline(50_000).wait(thenable as never)).rejects.toThrow('JSON')
   expect(timers()).toBe(before)

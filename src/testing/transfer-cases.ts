@@ -70,7 +70,7 @@ export const transferCases: readonly CaseDefinition[] = [
   },
   {
     id: 'transfer-keeps-names-watched',
-    name: 'MUST push the new registration of a transferred name before the former’s release, even if changes are refused',
+    name: 'MUST push the registration of a transfer before the release of the former ID, even if changes are refused',
     async test({ open }) {
       const monitor = createMonitor()
       let refuses = true

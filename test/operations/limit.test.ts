@@ -159,6 +159,24 @@ describe('a call that is retried in parts because one name cannot be saved', () 
     expect(onError.mock.calls.map(([error]) => isApiError(error) && error.code)).toContain('domain_limit_reached')
     expect(await rejection(register(poisoned, domains))).toMatchObject({ code: 'domain_limit_reached' })
   })
+
+  test('is rejected if another call reaches the limit meanwhile, and only registered names have succeeded', async () => {
+    const store = createLimitedStore(3)
+    await register(store, ['a.com'])
+    let calls = 0
+    const failing: DomainStore = {
+      ...store,
+      async register(request) {
+        calls += 1
+        if (calls === 1) throw new Error('the store fails once, on purpose')
+        const registered = await store.register(request)
+        if (calls === 2) await register(store, ['other.com'])
+        return registered
+      },
+    }
+    const call = register(failing, ['a.com', 'b.com', 'c.com'])
+    expect(await rejection(call)).toMatchObject({ code: 'domain_limit_reached' })
+  })
 })
 
 describe('under a limit of 100, exactly one of 20 simultaneous calls of 100 names succeeds,', () => {

@@ -160,7 +160,7 @@ describe('a call that is retried in parts because one name cannot be saved', () 
     expect(await rejection(register(poisoned, domains))).toMatchObject({ code: 'domain_limit_reached' })
   })
 
-  test('is rejected if another call reaches the limit meanwhile, and only registered names have succeeded', async () => {
+  test('is rejected if another call reaches the limit meanwhile, and only existing names have succeeded', async () => {
     const store = createLimitedStore(3)
     await register(store, ['a.com'])
     let calls = 0

@@ -15,12 +15,12 @@ const table = {
   /** Races. For each one, some order of its calls must explain the results. */
   races: /*                    */ [12, 250],
   /** Schedules of the simulation, which mix calls, releases and sweeps with failures. */
-  schedules: /*                */ [250, 6_000],
+  schedules: /*                */ [200, 6_000],
   /** Transactions of an application that compete for the same registrable domains. */
   transactions: /*             */ [20, 400],
   /** Places at which a connection is cut. */
   cuts: /*                     */ [10, 24],
-  /** Cases of the conformance suite (of about 130), for each additional PostgreSQL driver. */
+  /** Cases of the conformance suite (of about 150), for each additional PostgreSQL driver. */
   casesOfDrivers: /*           */ [25, 1_000],
   /** Calls that get 503 because the monitor is unavailable. */
   callsWithoutMonitor: /*      */ [1_000, 10_000],

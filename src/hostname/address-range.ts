@@ -1,7 +1,9 @@
 import { type AddressReading, readIPv4, readIPv6 } from './address.ts'
 import type { Mistake } from './mistake.ts'
 
-/** An address or the first bytes of an IPv4 address, followed by a slash and a prefix length or an IPv4 mask. */
+/**
+ * Matches an IP prefix: an address (or the first bytes of an IPv4 address), a slash, and a prefix length or IPv4 mask.
+ */
 const prefix = /^(?=[^/]*[.:])([\da-f.:[\]]+(?:%[^/]*)?)\/(\d{1,4}|\d{1,3}(?:\.\d{1,3}){3})$/i
 
 /** `8.8.8.1-10`, `8.8.8-9.0-255`, `8.8.8.*`, `8.8.8.1 - 8.8.8.10`, `2606:4700::1 - 2606:4700::5` */

@@ -5,7 +5,7 @@ import { cidrOf, ipv4Blocks, ipv6Blocks } from './special-purpose-blocks.ts'
 export interface AddressReading {
   /** The address in canonical form: four decimal numbers, or RFC 5952. */
   readonly address: string
-  /** The block that reserves the address, in words that follow "is". `null` for a public address. */
+  /** The block that reserves the address, worded to follow "is"; `null` for a public address. */
   readonly reserved: string | null
 }
 
@@ -13,8 +13,8 @@ export interface AddressReading {
 type Groups = readonly number[]
 
 /**
- * Returns whether a URL parser reads the string as an IPv4 address, well formed or not (WHATWG URL, "ends in a number
- * checker"). No top-level domain is a number, so such a string cannot be a name.
+ * Returns whether a URL parser would treat the string as an IPv4 address (WHATWG URL, "ends in a number checker"), even
+ * a malformed one. No top-level domain is a number, so such a string cannot be a name.
  *
  * @param name Lower case, no trailing dot.
  */
@@ -47,7 +47,7 @@ export function readIPv6(text: string): AddressReading | null {
 }
 
 /**
- * Reads a reverse DNS name, which stands for an address (RFC 1035, section 3.5; RFC 3596, section 2.5).
+ * Returns the address that a reverse DNS name stands for (RFC 1035, section 3.5; RFC 3596, section 2.5).
  *
  * @param name Canonical.
  * @returns The address in canonical form.
@@ -94,7 +94,7 @@ function findIPv4Block(value: number): string | null {
   return ipv4Ranges.find(({ first, last }) => value >= first && value <= last)?.description ?? null
 }
 
-/** Reads an address of RFC 4291, section 2.2, in which the last 32 bits may be written as an IPv4 address. */
+/** Reads an IPv6 address (RFC 4291, section 2.2). Its last 32 bits may be written as an IPv4 address. */
 function parseIPv6(text: string): Groups | null {
   if (text.length > MAX_IPV6_LENGTH || !/^[0-9a-f.:]*$/.test(text)) return null
   const dotted = /(?<=:)[0-9]{1,3}(?:\.[0-9]{1,3}){3}$/.exec(text)?.[0]
@@ -113,7 +113,10 @@ function parseIPv6(text: string): Groups | null {
   return [...start, ...zeros, ...end].map(group => Number.parseInt(group, 16))
 }
 
-/** Formats by RFC 5952, section 4: lower case, no leading zeros, `::` for the first of the longest runs of zeros. */
+/**
+ * Formats an address by RFC 5952, section 4: in lower case, without leading zeros, and with `::` for the longest run of
+ * zeros (for the first one, if several are equally long).
+ */
 function formatIPv6(groups: Groups): string {
   const text = groups.map(group => group.toString(16)).join(':')
   const [longest] = [...text.matchAll(/\b0(?::0)+\b/g)].sort((one, other) => other[0].length - one[0].length)
@@ -142,7 +145,7 @@ function findIPv6Block(groups: Groups): string | null {
     return `${around}, and embeds ${formatIPv4(embedded)}${inner === null ? '' : `, which is ${inner}`}`
   }
   if (block !== undefined) return block
-  return isGlobalUnicast(groups) ? null : 'outside 2000::/3, the only block of global unicast (RFC 4291)'
+  return isGlobalUnicast(groups) ? null : 'outside 2000::/3, the only block for global unicast (RFC 4291)'
 }
 
 function isGlobalUnicast([first = 0]: Groups): boolean {
@@ -156,10 +159,10 @@ function findEmbeddedIPv4(groups: Groups): number | null {
   const startsWithZeros = (a | b | c | d) === 0
   const mapped = startsWithZeros && e === 0 && f === 0xffff // ::ffff:0:0/96, RFC 4291
   const translated = startsWithZeros && e === 0xffff && f === 0 // ::ffff:0:0:0/96, RFC 2765
-  const compatible = startsWithZeros && e === 0 && f === 0 && g !== 0 // ::/96, RFC 4291; not :: and ::1
+  const compatible = startsWithZeros && e === 0 && f === 0 && g !== 0 // ::/96 without :: and ::1, RFC 4291
   const nat64 = a === 0x64 && b === 0xff9b && (c | d | e | f) === 0 // 64:ff9b::/96, RFC 6052
   if (mapped || translated || compatible || nat64) return join(g, h)
   if (a === 0x2002) return join(b, c) // 6to4: 2002::/16, RFC 3056
-  if (a === 0x2001 && b === 0) return join(g ^ 0xffff, h ^ 0xffff) // Teredo: 2001::/32, the client, RFC 4380
+  if (a === 0x2001 && b === 0) return join(g ^ 0xffff, h ^ 0xffff) // Teredo client: 2001::/32, RFC 4380
   return null
 }

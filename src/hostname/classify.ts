@@ -22,8 +22,8 @@ export interface ValidHostname {
   /** A name, a wildcard for all names below a name, or an IP address. */
   readonly kind: 'name' | 'wildcard' | 'ip'
   /**
-   * The canonical form: lower case, A-labels, no trailing dot. A wildcard begins with `*.`. An IPv6 address is written
-   * by RFC 5952, without brackets.
+   * The canonical form: lower case, A-labels, no trailing dot. A wildcard begins with `*.`. An IPv6 address follows RFC
+   * 5952 and has no brackets.
    */
   readonly domain: string
   /** The public suffix and one more label, without `*.`. For an IP address, the address itself. */
@@ -40,7 +40,7 @@ export interface InvalidHostname extends HostnameDetails {
   readonly suggestion?: string | undefined
   /** The same name in A-labels, to send if the rejected character is intended: `xn--mysite-xg0c.com`. */
   readonly aLabels?: string | undefined
-  /** The input without its mistake, if this rest has another mistake, which the message then mentions too. */
+  /** The input without its mistake, if what remains has another mistake. The message then mentions both mistakes. */
   readonly rest?: string | undefined
   /** A message for people: what is wrong with this input and, if that is certain, what to send instead. */
   readonly message: string
@@ -50,7 +50,8 @@ export interface InvalidHostname extends HostnameDetails {
 export type HostnameClassification = ValidHostname | InvalidHostname
 
 /**
- * A mapped name has at most 253 octets. The input may be longer: UTS #46 removes some characters and combines others.
+ * A longer input is rejected without being mapped. Although a name has at most 253 octets, an input for it may be
+ * longer, because UTS #46 removes some characters and combines others.
  */
 const MAX_INPUT_LENGTH = 512
 
@@ -139,8 +140,8 @@ function classify(text: string): ValidHostname | Rejection {
 }
 
 /**
- * Removes the dot of the DNS root, in any spelling that UTS #46 allows. An IPv6 address is not a name and has no root
- * dot.
+ * Removes a trailing dot, which stands for the DNS root, in any spelling that UTS #46 allows. An IPv6 address is
+ * returned unchanged, because only names may end in a dot.
  */
 const dropRootDot = (text: string) => (text.includes(':') ? text : text.replace(/[.\u3002\uff0e\uff61]$/, ''))
 
@@ -150,7 +151,8 @@ function classifyIPv6({ address, reserved }: AddressReading, sent: string): Vali
 }
 
 /**
- * Some names are accepted in A-labels but rejected in Unicode (see `toALabels`). The message then offers the A-labels.
+ * Some names are accepted in A-labels but rejected in Unicode (see `toALabels`). For such a name, the message offers
+ * the A-labels.
  *
  * @returns The A-labels to send.
  */
@@ -204,8 +206,8 @@ function classifyAddress(
 }
 
 /**
- * Looks up the wildcard itself in the list. The list treats its `*` like any other label: `*.ck` is a public suffix
- * because every name one label below `ck` is one.
+ * Looks up the wildcard itself in the Public Suffix List, as if `*` were any other label. For example, `*.ck` is a
+ * public suffix, because every name one label below `ck` is a public suffix.
  *
  * @param base The canonical name after `*.`.
  */
@@ -241,7 +243,7 @@ function rejectInternal(name: string, sent: string): Rejection {
   return reject('internal_domain', 'single_label', 'is a single label, a local name', { advice: FULL_NAME })
 }
 
-/** Names below `arpa` are in the public DNS, but they belong to its infrastructure and not to servers. */
+/** Rejects a reserved name. Names below `arpa` are in the public DNS, but are reserved for its infrastructure. */
 function rejectReserved(name: string, details: { topLevel: string; source: string }, isAlone: boolean): Rejection {
   const { topLevel, source } = details
   const address = readReverseName(name)
@@ -308,21 +310,21 @@ interface Undone {
   readonly suggestion?: string
   readonly shown?: string
   /**
-   * The rest of the input, if it is a name or an address that cannot be registered, and a sentence that says what to
-   * do.
+   * If the rest of the input is a name or an address that cannot be registered: this rest, and a sentence that says
+   * what to do about it.
    */
   readonly rest?: string
   readonly restProblem?: string
 }
 
 /**
- * Undoes all mistakes.
+ * Undoes all mistakes, at a bounded cost. Mapping by UTS #46 costs far more per character than everything else, so the
+ * number of mapped characters is limited:
  *
- * The cost is bounded. Mapping by UTS #46 costs far more per character than everything else. The input has at most 512
- * characters. It is mapped once, and a second time if the name might be accepted in A-labels. User names before an "@"
- * are mapped once. After each mistake is undone, the rest is mapped again. However many mistakes there are, these rests
- * may have at most {@link MAX_NAME_LENGTH} characters in total. A rest that is ASCII is not mapped, so its characters
- * are not included in this total.
+ * - The input has at most 512 characters. It is mapped once, and a second time if it might be accepted in A-labels.
+ * - User names before an "@" are mapped once.
+ * - After each mistake is undone, the rest is mapped. All rests together may have at most {@link MAX_NAME_LENGTH}
+ *   characters, without those of ASCII rests, which are not mapped.
  */
 function undoMistakes(sent: string, rejection: Rejection): Undone {
   let rest = rejection.meant
@@ -343,7 +345,8 @@ function undoMistakes(sent: string, rejection: Rejection): Undone {
 
 /** Mentions the rest only if it contains a name or an address, and there is advice about it. */
 function explainRest(sent: string, rest: string, { problem, advice }: Rejection): Undone {
-  // If a password contains a slash, its end may have been removed as a path, and its beginning may be in the rest.
+  // Never shows a part of a password. If a password contains a slash, its end may have been removed as a path, and its
+  // beginning may be in the rest.
   const isShown = hidePassword(sent).includes(rest) && /[.:]/.test(rest)
   return isShown && advice !== undefined ? { rest, restProblem: `${quote(rest)} ${problem}; ${advice}` } : {}
 }

@@ -7,10 +7,14 @@ import { lookAlikes, shownScripts } from './idna/tables.ts'
  * Returns a hostname as people read it: each label in Unicode if that is safe, otherwise as an A-label. The result is
  * the same on every runtime. Use it in pages, messages and logs; compare, store and send `domain`.
  *
- * A label is shown in Unicode if three conditions hold. Its letters belong to one script, or mix Chinese, Japanese or
- * Korean with Latin ("highly restrictive", UTS #39, section 5.2). All of them are for general use
- * (Identifier_Status=Allowed). The label as a whole does not look like ASCII. Labels that contain emoji, joiners, or
- * marks that belong to no script stay A-labels.
+ * A label is shown in Unicode if three conditions hold:
+ *
+ * - Its letters belong to one script, or mix Chinese, Japanese or Korean with Latin ("highly restrictive", UTS #39,
+ *   section 5.2).
+ * - All its letters are for general use (Identifier_Status=Allowed).
+ * - The label as a whole does not look like ASCII.
+ *
+ * Labels that contain emoji, joiners, or marks that belong to no script stay A-labels.
  *
  * Two names may still look alike: `bücher.de` and `bücheř.de` are both shown in Unicode.
  *
@@ -42,11 +46,12 @@ function showLabel(label: string): string {
 }
 
 /**
- * The tables are read at the first call, so a bundle that never calls {@link displayHostname} does not contain them.
+ * Created at the first call instead of at import. So bundlers can leave the tables out if {@link displayHostname} is
+ * unused.
  */
 let tables: { scriptOf(codePoint: number): string; likenessOf(codePoint: number): string } | undefined
 
-/** Which scripts may be mixed (UTS #39, section 5.2), each as its letter in `make-tables.mjs`. */
+/** The scripts that may be mixed (UTS #39, section 5.2). Each letter stands for a script, as in `make-tables.mjs`. */
 const together: readonly string[] = ['LHK', 'LHP', 'LHR']
 
 function isSafe(characters: readonly string[]): boolean {

@@ -29,7 +29,7 @@ export function explainInvalid(sent: string, fault: LabelFault): Mistake {
   }
   const isWildcard = /^\*\.\S/.test(whole)
   const text = isWildcard ? whole.slice(2) : whole
-  // If a row has no `problem`, it matches one character that is not ASCII.
+  // A row without a `problem` matches one non-ASCII character, so it is skipped if the input is ASCII.
   const row = rows.find(({ pattern, problem }) => (isForeign || problem !== undefined) && pattern.test(text))
   return row === undefined ? explainFault(fault, whole) : toMistake(row, text, isWildcard)
 }
@@ -161,7 +161,11 @@ const misspelled: ReadonlyMap<string, string> = new Map(
   ].flatMap(([meant = '', wrong = '']) => wrong.split(' ').map(label => [label, meant] as const)),
 )
 
-/** Explains why a well-formed name, as it was sent, is not known to be in the public DNS. */
+/**
+ * Explains why a well-formed name is not known to be in the public DNS.
+ *
+ * @param sent The name as it was sent.
+ */
 export function explainUnknownTopLevel(sent: string): Mistake {
   const labels = sent.split(dots).filter(Boolean)
   const topLevel = labels.at(-1) ?? ''

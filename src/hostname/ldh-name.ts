@@ -1,4 +1,4 @@
-/** RFC 1035, section 2.3.4. */
+/** The greatest length of a name (RFC 1035, section 2.3.4). */
 export const MAX_NAME_LENGTH = 253
 export const MAX_LABEL_LENGTH = 63
 
@@ -6,9 +6,8 @@ export const MAX_LABEL_LENGTH = 63
 export const isLdhLabel = (text: string) => /^[a-z0-9]+(?:-+[a-z0-9]+)*$/.test(text)
 
 /**
- * Returns whether a name is certainly canonical, as most names are: there is nothing to trim, map or decode. A name
- * that is at most as long as a label may be has no label that is too long. A name without two hyphens in a row has no
- * A-label.
+ * Returns whether a name is certainly canonical, as most names are: there is nothing to trim, map or decode. Its length
+ * is at most that of a label, so no label is too long. It has no two hyphens in a row, so no label is an A-label.
  */
 export const isPlainName = (text: string) =>
   text.length <= MAX_LABEL_LENGTH && /^[a-z0-9]+(?:[.-][a-z0-9]+)*$/.test(text)

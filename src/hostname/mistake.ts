@@ -103,7 +103,7 @@ export interface HostnameDetails {
   readonly length?: number | undefined
   /** The top-level label, as it was sent. */
   readonly topLevel?: string | undefined
-  /** The public suffix below a wildcard, as it was sent. */
+  /** The public suffix after the `*.` of a wildcard, as it was sent. */
   readonly suffix?: string | undefined
   /** The canonical form of the address that the input stands for. */
   readonly address?: string | undefined

@@ -8,17 +8,18 @@ import { isInPublicDns } from './public-suffix.ts'
 export interface MistakeKind {
   readonly reason: HostnameReason
   readonly pattern: RegExp
-  /** Default: names the character that the pattern finds. */
+  /** By default, the message names the character that the pattern finds. */
   readonly problem?: string
   /** What to do if no suggestion is certain. */
   readonly advice?: string
-  /** What the sender meant; replaces each match of the pattern. */
+  /** The text that the sender meant. It replaces each match of the pattern. */
   readonly by?: string
   /** Matches the part to remove, if that is not the part that `pattern` matches. */
   readonly drop?: RegExp
   /**
-   * Returns the whole hostname that the sender meant. @param text The faulty input; for a wildcard, the part after
-   * `*.`.
+   * Returns the whole hostname that the sender meant.
+   *
+   * @param text The faulty input; for a wildcard, the part after `*.`.
    */
   readonly undo?: (text: string, isWildcard: boolean) => string | undefined
 }
@@ -123,9 +124,9 @@ const scheme = /^(?:(?:[a-z*][a-z0-9+-]*[:\uff1a])+[\\/]{2,}|\/{2,}|https?(?:[:;
 
 /**
  * Mistakes in pasted text, the most specific first. The first pattern that matches determines the mistake. Each row has
- * test cases in `test/vectors/pasted-names.json`. A row undoes only its own mistake, and then the rest is examined: a
- * URL in quotes before a comma takes three rows. No row guesses: the input contains every suggestion, in the same or in
- * another spelling.
+ * test cases in `test/vectors/pasted-names.json`. A row undoes only its own mistake. Then the rest is examined, so a
+ * URL in quotes before a comma takes three rows. No row guesses: every suggestion is a part of the input, in the same
+ * or in another spelling.
  */
 export const rows: readonly MistakeKind[] = [
   // From chats, PDF files and web pages: byte order marks, zero-width characters and bidi marks.
@@ -134,7 +135,7 @@ export const rows: readonly MistakeKind[] = [
     pattern: /[\u061c\u200b\u200e\u200f\u202a-\u202c\u2060-\u2069\ufeff]/,
     by: '',
   },
-  // Joiners shape letters of other scripts; among ASCII they do nothing.
+  // Joiners shape letters of other scripts. Next to ASCII characters they do nothing, so they are removed.
   {
     reason: 'invisible_character',
     pattern: /^[\0-\x7f]*[\u200c\u200d][\0-\x7f\u200c\u200d]*$/,
@@ -315,7 +316,10 @@ function undoMarkdownLink(text: string): string | undefined {
   return shown.includes('.') && toHost(shown) !== toHost(target) ? undefined : target
 }
 
-/** A URL may contain another URL: `view-source:https://example.com`, `https://https://example.com`. */
+/**
+ * Removes the scheme. If the rest is another URL, that URL is examined next: `view-source:https://example.com`,
+ * `https://https://example.com`.
+ */
 function undoUrl(text: string): string | undefined {
   const rest = text.replace(scheme, '')
   return scheme.test(rest) ? rest : dropUserName(dropPath(rest))
@@ -350,7 +354,10 @@ function stripEnd(text: string, characters: string): string {
   return text.slice(0, end)
 }
 
-/** `*example.com`, `www.*.example.com`, `**.example.com`. The meaning of a star inside a label is uncertain. */
+/**
+ * `*example.com`, `www.*.example.com`, `**.example.com`. Suggests nothing for a star inside a label, because its
+ * meaning is uncertain.
+ */
 function undoStar(text: string): string | undefined {
   if (/^\*[^*._-][^*]*$/.test(text)) return `*.${text.slice(1)}`
   const labels = text.split('.')
@@ -366,8 +373,8 @@ function dropRecordLabels(text: string): string {
 }
 
 /**
- * Word processors turn hyphens into dashes. Only between letters, a dash certainly stands for a hyphen. They also turn
- * the two hyphens in `xn--` into one dash.
+ * Turns dashes back into hyphens, because word processors write dashes for hyphens. A dash certainly stands for a
+ * hyphen only between letters. Suggests nothing for `xn–`, because word processors turn its two hyphens into one dash.
  */
 function undoDashes(text: string): string | undefined {
   if (/(?:^|\.)xn[\u2010-\u2014\u2212]/i.test(text)) return undefined

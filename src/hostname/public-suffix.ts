@@ -45,8 +45,8 @@ export function readSuffix(name: string): SuffixReading {
 export const isInPublicDns = (topLevel: string) => readSuffix(topLevel).isInPublicDns
 
 /**
- * For some top-level labels, such as `ck` and `za`, the list has only rules for names below them, such as `*.ck` and
- * `co.za`.
+ * Returns whether the list has rules for names below a top-level label. For some labels it has no other rules: it has
+ * `*.ck` but not `ck`, and `co.za` but not `za`.
  */
 function hasRulesBelow(topLevel: string): boolean {
   return [`co.${topLevel}`, `com.${topLevel}`].some(name => {

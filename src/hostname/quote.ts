@@ -30,8 +30,8 @@ export function hidePassword(text: string): string {
 }
 
 /**
- * Quotes a caller's input for a message, with any password hidden, shortened to {@link MAX_QUOTED} characters. Every
- * character that could hide text, reorder it or break a line is written as its code point. An ASCII space stays a
+ * Quotes a caller's input for a message. Hides any password, and shortens the input to {@link MAX_QUOTED} characters.
+ * Writes every character that could hide text, reorder it or break a line as its code point. An ASCII space stays a
  * space.
  */
 export function quote(text: string): string {

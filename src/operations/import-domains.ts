@@ -100,7 +100,7 @@ const rules: Rules = {
   domainId: { holds: isText, expected: 'a string' },
   domain: { holds: isText, expected: 'a string' },
   registrableDomain: { holds: value => value === undefined || isText(value), expected: 'a string' },
-  // PostgreSQL can save neither NUL nor a lone surrogate.
+  // Rejects NUL and lone surrogates, because PostgreSQL cannot save them.
   teamId: { holds: matches(/^[^\0\p{Cs}]+$/u), expected: 'a non-empty, valid string' },
   createdAt: { holds: value => isText(value) || value instanceof Date, expected: 'a Date or its string' },
   synchronized: { holds: value => typeof value === 'boolean', expected: 'true or false' },
@@ -158,10 +158,13 @@ function readRow(given: RegistrationToImport, latest: number): Readable | Unread
   return { row: { domainId, domain, registrableDomain, teamId, createdAt, synchronized }, todaysDomain }
 }
 
-/** `Date` reads "2020-02-31" as a day in March. It reads a time without a zone as local time. */
+/**
+ * Returns whether `Date` read a string as another time. For example, it reads "2020-02-31" as a day in March, and a
+ * time without a zone as local time.
+ */
 const isChanged = (given: Date | string, read: Date): boolean => isText(given) && given !== read.toJSON()
 
-/** RFC 9562, section 5.7. */
+/** A UUID of version 7 (RFC 9562, section 5.7). */
 const UUID_7 = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
 
 const messages: Readonly<Record<ImportConflict | 'invalid_id' | 'invalid_date', string>> = {

@@ -48,7 +48,7 @@ export async function listDomains(
   const listed = await ask(store, { ...question, limit }, deadline)
   const last = listed.length < limit ? undefined : listed.at(-1)
   const cursor = last ? toCursor(last, question) : null
-  // A full page may be the last one.
+  // A full page may be the last one, so the store is asked for one more registration.
   const hasNext = cursor !== null && (await ask(store, { ...question, after: cursor, limit: 1 }, deadline)).length > 0
   return { data: { domains: listed.map(toListedDomain), next: hasNext ? cursor : null } }
 }
@@ -84,15 +84,15 @@ export async function exportDomains(
   const team = await requireTeam(teamId, keyContext, store, deadline)
   const read = (start: string | undefined) =>
     ask(store, { teamId: team.id, after: start, limit: EXPORT_PAGE }, startDeadline(options))
-  // The first page is read before the response begins, so the response is a 500 if the store is down, or returns no
-  // array, which cannot be copied.
+  // The first page is read before the response begins. So the response is a 500 if the store is down, or if it does not
+  // return an array, which makes the copy fail.
   return toPages([...(await read(after))], read)
 }
 
 /** The length of a page. While a reader stalls, one page and the buffers of its connection stay in memory. */
 const EXPORT_PAGE = 200
 
-/** This is not a generator, which would keep the previous page in memory between two pages. */
+/** Not written as a generator, because a generator would keep the previous page in memory between two pages. */
 function toPages(
   first: readonly ListedRegistration[],
   read: (after: string) => Promise<readonly ListedRegistration[]>,

@@ -8,7 +8,7 @@ import { eachRegistration } from './each-registration.ts'
 export interface Watched {
   readonly domainId: string
   readonly domain: string
-  /** The team that gets its alerts. Default: the team is not compared. */
+  /** The team that gets the alerts about the hostname. If it is left out, teams are not compared. */
   readonly teamId?: string | undefined
 }
 
@@ -18,7 +18,8 @@ export type Correction =
   | { readonly action: 'remove'; readonly watched: Watched }
 
 /**
- * How many corrections are looked up again at a time. While the caller handles them one by one, they become outdated.
+ * How many corrections are looked up again at a time. The number is small, because corrections become outdated while
+ * the caller handles them one by one.
  */
 const MOST_CONFIRMED = 100
 

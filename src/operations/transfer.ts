@@ -34,8 +34,8 @@ export interface Transferred {
  * it transfers all registrations that `from` has at the start, in steps of 1,000. If a step fails, the registrations of
  * earlier steps stay transferred: call again for the others. In PostgreSQL, it can be part of your own transaction.
  *
- * @param store A bundled store, or one that has the method `transfer`. Without `domains`, the store also needs `list`,
- *   and if the receiving team has `maxDomains`, `count` too.
+ * @param store A bundled store, or one that has the method `transfer`. Without `domains`, the store also needs `list`.
+ *   If the receiving team then has `maxDomains`, the store needs `count` too.
  * @returns The transferred registrations, in any order.
  * @throws {ApiError} 404 `team_not_found` or 403 `team_suspended` for the receiving team. 403 `domain_limit_reached` if
  *   the transfer would exceed the `maxDomains` of that team; nothing was transferred then, unless that team registered

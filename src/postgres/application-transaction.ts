@@ -5,9 +5,10 @@ import { hasCode } from './retry.ts'
 import type { Answer, BoundStatement } from './statement.ts'
 
 /*
- * The application's transaction, in READ COMMITTED: an object with `query` and without `transaction`. Each call uses a
- * savepoint, so a failed call leaves the transaction as it was. The caller may commit or roll back as soon as the call
- * times out. So the store ends its savepoint before the time limit, and sends nothing afterwards.
+ * Sends statements in the application's transaction, which must be in READ COMMITTED. The application passes it as an
+ * object with `query` and without `transaction`. Each call uses a savepoint, so a failed call leaves the transaction as
+ * it was. The caller may commit or roll back as soon as the call times out. So the store ends its savepoint before the
+ * time limit, and sends nothing afterwards.
  */
 
 const SAVEPOINT = 'domain_registration'
@@ -31,8 +32,7 @@ export function fromTransaction(transaction: PostgresTransaction): Database {
     session ??= await deadline.wait(identify(transaction, deadline))
     const key = session
     const before = lastTurn.get(key)
-    // Once a call has begun, it enforces its time limit itself: it does not return before it has sent its last
-    // statement.
+    // A call that has begun enforces the time limit itself, so it returns only after it has sent its last statement.
     const turn = Promise.resolve(deadline.wait(before)).then(() => inSavepoint(transaction, deadline, work))
     const settled = Promise.allSettled([before, turn])
     lastTurn.set(key, settled)
@@ -48,7 +48,7 @@ export function fromTransaction(transaction: PostgresTransaction): Database {
 
     transact: (deadline, settings, work) =>
       inTurn(deadline, async ({ sequence, limit }) => {
-        // The application decides how long its transaction may be idle.
+        // Leaves out one limit: the application decides how long its transaction may be idle.
         const { transaction_isolation: _, idle_in_transaction_session_timeout: __, ...applied } = settings
         const before = await readSettings(sequence, Object.keys(applied))
         apply(sequence, { ...applied, statement_timeout: limit() })
@@ -109,7 +109,10 @@ async function inSavepoint<T>(
 /** Ignores errors: the error of the call says why the transaction has ended. */
 const settle = (answer: PromiseLike<unknown>): Promise<unknown> => Promise.resolve(answer).catch(ignore)
 
-/** Identifies the session, even if several objects send its statements. Process IDs are unique on a running server. */
+/**
+ * Identifies the session by its process ID, which is unique on a running server. So a session is recognized even if
+ * several objects send its statements.
+ */
 async function identify(transaction: PostgresTransaction, deadline: Deadline): Promise<string> {
   const text = `SELECT concat_ws(' ', pg_backend_pid(), inet_server_addr(), inet_server_port()) AS session`
   for (;;) {
@@ -130,7 +133,10 @@ async function identify(transaction: PostgresTransaction, deadline: Deadline): P
 /** The SQLSTATE in_failed_sql_transaction. */
 const aborted = new Set(['25P02'])
 
-/** Reads the application's settings, to restore them: SET LOCAL would last until the application's transaction ends. */
+/**
+ * Reads the application's settings, so that they can be restored. Otherwise SET LOCAL would change them until the
+ * application's transaction ends.
+ */
 async function readSettings(sequence: Sequence, names: readonly string[]): Promise<Settings> {
   const columns = names.map(name => `current_setting('${name}', true) AS "${name}"`)
   const text = `SELECT ${["current_setting('transaction_isolation') AS isolation", ...columns].join(', ')}`

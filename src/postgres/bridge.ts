@@ -74,7 +74,7 @@ export function fromPostgresJs(sql: PostgresJs, prepare: boolean): Database {
  */
 async function begin<T>(sql: PostgresJs, work: (transaction: PostgresJsTransaction) => Promise<T>): Promise<T> {
   let isSettled = false
-  // postgres.js awaits each element of an array that its work returns.
+  // The result is not returned through postgres.js, which would await each element of an array.
   let result: unknown
   try {
     await sql.begin(async transaction => {

@@ -36,7 +36,10 @@ export const driverRules = {
   timeLimit: timeLimitRule,
 } satisfies Rules
 
-/** @throws {TypeError} if the value is none of these. So a mistake is found when the application starts. */
+/**
+ * @throws {TypeError} if the option `database` is none of the supported kinds. So the application finds a mistake when
+ *   it starts.
+ */
 export function toDatabase({ database, preparedStatements = true }: DriverOptions): Database {
   return explaining(adapt(database, preparedStatements))
 }

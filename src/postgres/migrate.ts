@@ -26,7 +26,7 @@ const DEFAULT_MIGRATION_TIME_LIMIT = 60_000
 /** The SQLSTATEs of a missing schema and a missing table. */
 const absent = new Set(['3F000', '42P01'])
 
-/** A role's `lock_timeout` must not end the wait for another migrating process. */
+/** Overrides a role's `lock_timeout`, which must not end the wait for another migrating process. */
 const PATIENT: Settings = { transaction_isolation: 'read committed', lock_timeout: '0' }
 
 /** The SQLSTATEs of simultaneous migrations: `IF NOT EXISTS` does not see uncommitted objects. */
@@ -53,7 +53,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
     if (version > SCHEMA_VERSION) {
       throw new Error(`The tables have version ${version}; this package supports up to version ${SCHEMA_VERSION}`)
     }
-    // If a lost table were replaced by an empty one, names could be registered twice.
+    // A lost table is not recreated: with an empty table in its place, names could be registered twice.
     if (missing !== null) {
       throw new Error(`Tables have been dropped, or were not restored: ${missing}. Run "domain-registration doctor"`)
     }
@@ -90,8 +90,8 @@ async function findState(database: Database, deadline: Deadline, { schema: _, ..
 }
 
 /**
- * "Tuple concurrently updated" has only the general code XX000. If an error with this code has a hint, it is from
- * Citus, and the hint refers to the coordinator.
+ * Returns whether another process migrated at the same time. The error "tuple concurrently updated" has only the
+ * general code XX000. An error with this code and a hint comes from Citus instead: its hint refers to the coordinator.
  */
 const isRace = (error: unknown) =>
   hasCode(error, races) || (hasCode(error, new Set(['XX000'])) && !(error as { hint?: unknown }).hint)

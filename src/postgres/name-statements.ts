@@ -32,8 +32,8 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
      * it.
      *
      * A concurrent call for the same registrable domain waits for these locks. Its lookups are separate statements,
-     * because under READ COMMITTED only a later statement sees what was committed during the wait. If an engine may
-     * only have snapshot isolation, it detects the other call only by a write.
+     * because under READ COMMITTED only a later statement sees what was committed during the wait. An engine that may
+     * only have snapshot isolation detects the other call only if the lock writes to the row.
      */
     claim: createInsert(engine, {
       name: 'claim',
@@ -78,8 +78,8 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
     findPendingIds: unprepared<Id>(selectIds(changes)),
 
     /**
-     * Sets the IDs of names from $1 to $2, their team to $3 and their time to $4. Because no name is deleted, your rows
-     * that refer to these names are kept, and `ON UPDATE CASCADE` gives them the new IDs.
+     * Transfers names: changes their IDs from $1 to $2, their team to $3 and their time to $4. No name is deleted, so
+     * the application's rows that refer to these names are kept. `ON UPDATE CASCADE` gives those rows the new IDs.
      */
     transferNames: unprepared<Id>(
       `UPDATE ${names} AS name SET domain_id = asked.next, team_id = $3::text,
@@ -93,7 +93,7 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
        ${returningId}`,
     ),
 
-    // IDs of version 7 sort by time.
+    // Oldest first: IDs of version 7 sort by time.
     ...listsById(`${selectNames()} FROM ${names} AS name`),
     ...listsByName(`${selectNames('AND waiting.second_level_domain = $1')} FROM ${names} AS name`),
 
@@ -107,7 +107,7 @@ const selectIds = (table: string) =>
 
 /** Finds names by their domain; on Citus, in the shards of their second-level domains, $2. */
 function findNames(names: string, engine: Engine, select: (condition?: string) => string): string {
-  // A hash index cannot be scanned in order, so however large the tables are, there is no other plan.
+  // A hash index cannot be scanned in order, so the planner has only one plan, regardless of the size of the tables.
   return `${select(inShards(engine, 'waiting', '$2'))}
     FROM unnest($1::text[]) AS asked (domain) JOIN ${names} AS name ON name.domain = asked.domain
     WHERE true ${inShards(engine, 'name', '$2')}`
@@ -161,8 +161,8 @@ const listsById = (select: string) => ({
   listNewest: unprepared<NameRow>(
     `${select} WHERE name.domain_id < $1::uuid ORDER BY name.domain_id DESC LIMIT $2::bigint`,
   ),
-  // Compares rows, not single columns. Otherwise the planner may read the names of all teams by ID, and leave out those
-  // of other teams afterwards.
+  // Compares rows, not single columns. With single columns, the planner may read the names of all teams in the order of
+  // their IDs, and discard those of other teams afterwards.
   listOldestOfTeam: unprepared<NameRow>(
     `${select} WHERE (name.team_id, name.domain_id) > ($3::text, $1::uuid)
        AND (name.team_id, name.domain_id) <= ($3::text, '${LAST_ID}'::uuid)

@@ -4,9 +4,14 @@ import { createInsert } from './insert.ts'
 import type { Tables } from './schema.ts'
 import { type Id, prepared, returningId, toMilliseconds, toTime, unprepared } from './statement.ts'
 
-/** The time of the statement, not of the transaction, which may have begun long before and then waited for locks. */
+/**
+ * The time at which the statement begins. Its transaction may have begun much earlier, and then have waited for locks.
+ */
 const NOW = 'statement_timestamp()'
-/** Uses no interval: on Citus, a column cannot be set from an expression that depends on the time zone. */
+/**
+ * The time after a wait. An interval would make the expression depend on the time zone, and Citus cannot set a column
+ * from such an expression.
+ */
 const afterWait = (milliseconds: string) =>
   `to_timestamp(extract(epoch FROM ${NOW})::double precision + ${milliseconds}::double precision / 1000)`
 
@@ -33,8 +38,8 @@ const stats = toSelectList<StatsRow>({
 
 /**
  * Statements on the pending changes. Waits are in milliseconds. Changes are selected by their IDs ($1), and on Citus
- * also by their second-level domains (the last parameter). No two columns of an index are compared with arrays: before
- * version 17, PostgreSQL would look up each pair of their values.
+ * also by their second-level domains (the last parameter). At most one column of an index is compared with an array:
+ * before version 17, PostgreSQL would look up each pair of values of two arrays.
  */
 export function createOutboxStatements({ changes, monitor }: Tables, engine: Engine) {
   const isNamed = (lastParameter: string) =>
@@ -75,7 +80,7 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
        WHERE waiting.follows = asked.domain_id ${inShards(engine, 'waiting', '$3')}`,
     ),
 
-    /** Leases registrations to a call for $2 milliseconds, unless they are already due after that. */
+    /** Leases registrations to a call for $2 milliseconds, unless they are due even later. */
     lease: unprepared(
       `UPDATE ${changes} AS waiting SET due = greatest(due, ${afterWait('$2')}) WHERE ${isNamed('$3')}`,
     ),
@@ -86,8 +91,8 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
     ),
 
     /**
-     * Makes those changes due that would not be due within $1 milliseconds: they were postponed while a clock was
-     * wrong.
+     * Makes changes due now if they would be due more than $1 milliseconds from now. They were postponed while a clock
+     * was wrong.
      */
     hastenFresh: hasten('refusals = 0'),
     hastenRefused: hasten('refusals > 0'),
@@ -102,7 +107,7 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
 
     /** Deletes changes of the kind $2. */
     finish: prepared('finish', `DELETE FROM ${changes} AS waiting WHERE ${isFree(`${isNamed('$3')} AND kind = $2`)}`),
-    /** Makes those releases due that have replaced pushed registrations. */
+    /** Makes releases due if they have replaced pushed registrations. */
     hastenReleases: prepared(
       'hasten_releases',
       `UPDATE ${changes} AS waiting SET due = ${NOW} WHERE ${isFree(`${isNamed('$2')} AND kind = 'released'`)}`,
@@ -120,8 +125,8 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
 }
 
 /**
- * Postpones changes that are not locked. $1 are their IDs, $2 their kinds, $3 the waits, $4 the failures, $5 the
- * numbers of refusals to add.
+ * Postpones changes that are not locked. The parameters are arrays: $1 contains their IDs, $2 their kinds, $3 the
+ * waits, $4 the failures, and $5 the numbers of refusals to add.
  */
 function postpone(changes: string, engine: Engine): string {
   const rows = `unnest($1::uuid[], $2::text[], $3::double precision[], $4::text[], $5::integer[])
@@ -153,7 +158,7 @@ function createRetries(changes: string, engine: Engine) {
   }
 }
 
-/** Statements on the row which records that some process pushes. */
+/** Statements on the row that records whether any process pushes. */
 const createMonitorStatements = (monitor: string) => ({
   findMonitor: unprepared<{ id: number }>(`SELECT id FROM ${monitor}`),
   addMonitor: unprepared(`INSERT INTO ${monitor} (id) VALUES (1) ON CONFLICT DO NOTHING`),
@@ -161,7 +166,10 @@ const createMonitorStatements = (monitor: string) => ({
 
 const passOverOf = (engine: Engine) => (engine === 'Citus' ? '' : 'FOR UPDATE SKIP LOCKED')
 
-/** Skips locked rows, so no transaction of an application stops a sweep. Citus cannot lock these rows. */
+/**
+ * Skips locked rows, so a sweep waits for no transaction of an application. On Citus no row is skipped, because these
+ * rows cannot be locked there.
+ */
 const isFreeIn = (changes: string, engine: Engine) => (condition: string) =>
   engine === 'Citus'
     ? condition

@@ -40,7 +40,7 @@ const createSteps = (transact: Transact): Outbox => ({
   take: (limit, lease) =>
     transact(async transaction => {
       const { ask, change, statements, engine } = transaction
-      // Citus cannot lock rows of several shards while it searches for them. So sweeps take turns there.
+      // On Citus sweeps take turns, because Citus cannot lock rows of several shards while it searches for them.
       if (engine === 'Citus') void claim(transaction, [SWEEP])
       void change(statements.hastenFresh, LONGEST_WAIT + lease)
       void change(statements.hastenRefused, LONGEST_WAIT + lease)
@@ -97,7 +97,7 @@ const createSteps = (transact: Transact): Outbox => ({
  * Adds changes, in the transaction that causes them.
  *
  * @param toWait Returns the number of milliseconds after which a change is due.
- * @param toFollowed Returns the ID whose registration must be pushed first. Default: none.
+ * @param toFollowed Returns the ID of a registration that must be pushed first. By default there is none.
  */
 export function addChanges(
   { change, statements }: StoreTransaction,
@@ -125,7 +125,7 @@ export function leaseWaiting(
   if (registrations.length > 0) void change(statements.lease, ...toNamed(transaction, sort(registrations), [lease]))
 }
 
-/** Rows are locked in the same order everywhere, so two transactions cannot deadlock. */
+/** Sorts items by ID. All transactions lock rows in this order, so two of them cannot deadlock. */
 export const sort = <Item extends Identified>(items: readonly Item[]): Item[] =>
   items.toSorted((one, other) => (one.domainId < other.domainId ? -1 : 1))
 

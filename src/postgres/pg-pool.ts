@@ -9,7 +9,7 @@ import { type Answer, type BoundStatement, bind } from './statement.ts'
 export interface PostgresPool {
   /** May return a promise of the client instead of calling back. */
   connect(callback: (error: Error | undefined, client: PostgresClient | undefined) => void): unknown
-  /** Only clients have this method. So a client, which is a single connection, is not accepted as a pool. */
+  /** Only clients have this method. So the types reject a client, which is a single connection, as a pool. */
   escapeIdentifier?: never
 }
 
@@ -93,8 +93,8 @@ async function acquire(pool: PostgresPool, deadline: Deadline) {
 }
 
 /**
- * Corks the stream until the running code has sent all its queries, so they leave in one packet. One packet for each
- * query would cost the client more than all its other work.
+ * Corks the stream until the running code has sent all its queries, so they leave in one packet. Sending a packet for
+ * each query would take longer than all other work of the client.
  */
 function inOnePacket(client: PostgresClient, query: BoundStatement): PromiseLike<Answer> {
   const stream = client.connection?.stream
@@ -106,8 +106,8 @@ function inOnePacket(client: PostgresClient, query: BoundStatement): PromiseLike
 }
 
 /**
- * Takes a client from the pool. Uses the callback, because the server may close a connection as soon as it is open, and
- * with a promise the listener for that error would be added too late. A pool without callbacks returns a promise.
+ * Takes a client from the pool, by the callback if the pool supports it. The server may close a connection as soon as
+ * it is open. After a promise, the listener for that error would be added too late.
  */
 function connect(pool: PostgresPool) {
   return new Promise<{ client: PostgresClient; giveBack: (error?: Error) => void }>((resolve, reject) => {
@@ -115,7 +115,8 @@ function connect(pool: PostgresPool) {
     function lend(client: PostgresClient | undefined): void {
       if (isLent || !client) return
       isLent = true
-      // A lost connection fails its queries, and also emits an error event that would end the process.
+      // A lost connection also emits an error event, which would end the process without a listener. Its queries fail
+      // anyway.
       client.on('error', ignore)
       const giveBack = (error?: Error) => {
         client.removeListener('error', ignore)

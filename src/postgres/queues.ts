@@ -15,8 +15,8 @@ export interface Queues {
 }
 
 /**
- * How many calls for one registrable domain run at once: one has the lock, and the other one gets the lock next without
- * a delay.
+ * How many calls for one registrable domain run at once. One holds the lock, and the other gets the lock next without
+ * delay.
  */
 const RUNNING = 2
 
@@ -48,7 +48,7 @@ export function createQueues(): Queues {
     try {
       await deadline.wait(turn)
     } catch (error) {
-      // The turn of this call may have come at the same moment.
+      // The call may have got its turn at the same moment.
       if (!waiting.delete(start)) leave(key)
       throw error
     }

@@ -30,7 +30,7 @@ export function createRegistrations(transact: Transact): Omit<StoreBackend, 'out
         timeLimit: step.timeLimit,
         claims: claimsOf(step),
       }),
-    // This transaction locks nothing, so it uses snapshot isolation.
+    // This transaction locks nothing. Snapshot isolation makes all its lookups see the same state.
     find: question => transact(transaction => find(transaction, question), { isolation: 'repeatable read' }),
     async release(teamId, keys, recording) {
       const registrableDomains = await findClaims(transact, teamId, keys)
@@ -57,7 +57,7 @@ export function createRegistrations(transact: Transact): Omit<StoreBackend, 'out
   }
 }
 
-/** Returns what a call must lock. Calls of a team with a limit also lock the team, so they take turns. */
+/** Returns what a call must lock. If a team has a limit, its calls also lock the team, so they take turns. */
 const claimsOf = ({
   teamId,
   registrableDomains,
@@ -102,7 +102,8 @@ async function find(transaction: StoreTransaction, { teamId, domains, bases, cou
   const counting = counted ? ask(statements.countOfTeam, teamId) : undefined
   const together = engine === 'Citus' ? bases.map(base => [base]) : bases.length > 0 ? [bases] : []
   const findingBelow = together.map(some => {
-    // If no public suffix separates a name from a base, its registrable domain is the base or a name above the base.
+    // If no public suffix separates a name from a base, the registrable domain of the name is the base or a name above
+    // the base.
     const ranges = some.map(base => ({ ...keysBelow(base), within: toArrayLiteral([base, ...ancestorsOf(base)]) }))
     return ask(statements.findBelow, ...toArrays(ranges, 'secondLevelDomain', 'after', 'before', 'within'), teamId)
   })
@@ -159,7 +160,7 @@ async function findClaims(transact: Transact, teamId: string, keys: ReleaseKeys)
   if (keys.names.length + keys.domainIds.length === 0) return null
   const seen = await transact(transaction => findHeld(transaction, teamId, keys))
   if (seen.size === 0) return null
-  // Names that are not registered are locked too: one of them could be registered before another one is released.
+  // Locks names that are not registered too, because one of them could be registered before another one is released.
   const locked = [...keys.names, ...seen.values()].map(each => each.registrableDomain)
   return [...new Set(locked)].sort()
 }
@@ -183,11 +184,12 @@ async function release(
   const replaced = new Set((await change(statements.replace, ...ids)).rows.map(row => row.domainId))
   const released = (await deleting).rows.flatMap(row => held.get(row.domainId) ?? [])
   await requireReleased(transaction, held, released)
-  // Queried only after the pending registrations are deleted. If a first push removes one of them before that, the push
-  // has already recorded that there is a monitor.
+  // This query follows the deletion of the pending registrations. If a first push removes one of them earlier, that
+  // push has already recorded that there is a monitor.
   const isMonitored = isPushed || (await ask(statements.findMonitor)).rows.length > 0
   const recorded = isMonitored ? released : released.filter(({ domainId }) => replaced.has(domainId))
-  // A push of the pending registration may be under way.
+  // A release that replaces a pending registration is due only after the lease, because a push of that registration may
+  // be under way.
   addChanges(transaction, 'released', recorded, ({ domainId }) => (replaced.has(domainId) ? lease : 0))
   unlock(transaction, registrableDomains)
   return released
@@ -258,7 +260,7 @@ async function findHeld(
   const domains = names.map(({ domain }) => domain)
   const answers = await Promise.all([
     findNames(transaction, domains),
-    // For IDs alone, Citus queries all its shards.
+    // On Citus, a lookup by ID alone queries all shards.
     domainIds.length > 0 ? ask(statements.findIds, domainIds) : { rows: [] },
   ])
   const held = answers.flatMap(({ rows }) => rows).filter(row => row.teamId === teamId)

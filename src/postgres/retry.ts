@@ -4,12 +4,12 @@ import type { Deadline } from '../time/deadline.ts'
 const conflicts = new Set([
   '40001', // serialization_failure
   '40P01', // deadlock_detected
-  '25P03', // idle_in_transaction_session_timeout: postgres.js also reports it to the connection's next transaction
+  '25P03', // idle_in_transaction_session_timeout; postgres.js reports it to the next transaction as well
 ])
 
 /**
- * unique_violation: a process with another suffix list, which locks another registrable domain, has registered the name
- * first; or the call violates one of your constraints.
+ * unique_violation. Either the call violates one of the application's constraints, or another process has registered
+ * the name first. That process has another Public Suffix List, and so it has locked another registrable domain.
  */
 const duplicate = new Set(['23505'])
 const MOST_DUPLICATES = 3
@@ -40,12 +40,10 @@ const isRetryable = (error: unknown, attempt: number) =>
 /** Whether an error, or a cause that an ORM wrapped in it, has one of these SQLSTATEs. */
 export const hasCode = (error: unknown, codes: ReadonlySet<string>): boolean => findCode(error, codes) !== undefined
 
-/**
- * How many nested causes to search. No ORM wraps that many, and the limit ends the search if an error is its own cause.
- */
+/** How many nested causes to search. No ORM nests that many. The limit ends the search if an error is its own cause. */
 const DEEPEST = 8
 
-/** Prisma uses `originalCode` and `meta`. */
+/** An error that wraps another one. Prisma uses `originalCode` and `meta`. */
 interface Wrapping {
   readonly code?: unknown
   readonly originalCode?: unknown

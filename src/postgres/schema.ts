@@ -159,8 +159,9 @@ const createKeys = ({ keys }: Tables) => [
 ]
 
 /**
- * Distributes the tables over the servers of Citus, unless they are already distributed. A statement is sent to the
- * shards of the second-level domains in its parameters, or to all shards if it has none. See docs/citus.md.
+ * Distributes the tables over the servers of Citus, unless they are already distributed. Citus sends a statement to the
+ * shards of the second-level domains in its parameters, or to all shards if no parameter contains a second-level
+ * domain. See docs/citus.md.
  */
 const distribute = ({ locks, names, changes, monitor, keys, version }: Tables): string[] => [
   toDistributed(locks, "'none'"),

@@ -70,7 +70,7 @@ export function toArrayLiteral(elements: readonly Element[]): string {
 const SPECIAL = /["\\]/
 const quoteElement = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`
 
-/** Returns the array parameters of a statement on many rows: one array for each of the given properties. */
+/** Returns the parameters of a statement on many rows: one array for each of the given properties. */
 export const toArrays = <Name extends string>(
   rows: readonly Readonly<Record<Name, Element>>[],
   ...names: readonly Name[]

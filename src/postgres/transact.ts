@@ -34,8 +34,8 @@ export type Transact = <T>(
 ) => Promise<T>
 
 /**
- * The share of the remaining time that the server gets. It is less than all, so the server times out first, and the
- * connection can be kept.
+ * The share of the remaining time that the server gets. The server times out before the deadline, so the connection can
+ * be kept.
  */
 const SERVER_SHARE = 0.9
 

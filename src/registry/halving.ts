@@ -23,8 +23,8 @@ export interface WorkByHalves<Item> {
   /** Returns a number from 0 to 1 (exclusive), which decides which half comes first. Default: always the first half. */
   readonly random?: (() => number) | undefined
   /**
-   * The maximum number of items in the first attempt, and in each attempt after a failure. It doubles with each
-   * success. Set it if items are likely to fail. Default: no limit.
+   * The maximum number of items in the first attempt, and in each attempt after a failure. This maximum doubles with
+   * each success. Set it if items are likely to fail. Default: no limit.
    */
   readonly first?: number
   /** The outcome of earlier attempts, which were made on other parts. */
@@ -44,8 +44,8 @@ export interface Unfinished<Item> extends HalvingProgress {
 const NO_PROGRESS: HalvingProgress = { hasSucceeded: false, failures: 0, failuresInARow: 0, cause: undefined }
 
 /**
- * After this many consecutive failures, attempts become smaller. A single failing item causes fewer failures between
- * two successes.
+ * After this many consecutive failures, attempts become smaller. A single failing item causes fewer failures in a row,
+ * so this many suggest that everything fails.
  */
 const SHRINKS_FROM = 3
 

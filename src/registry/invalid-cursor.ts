@@ -16,6 +16,6 @@ export class InvalidCursorError extends TypeError {
   }
 }
 
-/** Checks the name, because if a package is loaded in two module formats, there are two such classes. */
+/** Checks the name of the class, because a package that is loaded in two module formats has two such classes. */
 export const isInvalidCursor = (error: unknown): boolean =>
   error instanceof Error && error.name === 'InvalidCursorError'

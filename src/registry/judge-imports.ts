@@ -8,7 +8,10 @@ export type ImportConflict = ConflictCode | 'id_is_taken' | 'domain_has_another_
 /** The verdict on a registration to import. */
 export type ImportVerdict = 'imported' | 'existing' | ImportConflict
 
-/** An ID that no team has. An import contains registrations of several teams, so there is no calling team. */
+/**
+ * The ID of the calling team of an import. It is an ID that no team has, because an import contains registrations of
+ * several teams.
+ */
 const NOBODY = ''
 
 /**

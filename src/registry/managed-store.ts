@@ -125,8 +125,8 @@ export interface Decision {
   /** The names to save for the team. */
   readonly created: readonly Name[]
   /**
-   * Pending registrations that were found. The store MUST lease them to the call too, unless they are already due later
-   * than the end of that lease.
+   * Pending registrations that were found. The store MUST lease them to the call too, unless they are due only after
+   * that lease ends.
    */
   readonly waiting: readonly Registration[]
 }

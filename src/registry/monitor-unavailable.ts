@@ -1,8 +1,8 @@
 /**
  * Thrown by your push if the monitor is unavailable. If the monitor refuses a change, throw any other error. With
  * `retryAfter`, the sweep ends at once. Without it, the sweep ends once two pushes in a row throw this error, because a
- * single change may make a gateway respond that way. Changes that were not delivered stay pending, and do not count as
- * refused.
+ * gateway may respond to a single bad change as if the monitor were unavailable. Changes that were not delivered stay
+ * pending, and do not count as refused.
  *
  * @example
  * const { status } = await fetch(url, { method: 'POST' })
@@ -19,7 +19,7 @@ export class MonitorUnavailableError extends Error {
   }
 }
 
-/** Checks the name, because if a package is loaded in two module formats, there are two such classes. */
+/** Checks the name of the class, because a package that is loaded in two module formats has two such classes. */
 export function isMonitorUnavailable(error: unknown): error is MonitorUnavailableError {
   return error instanceof Error && error.name === 'MonitorUnavailableError'
 }

@@ -3,8 +3,8 @@ export interface Name {
   /** The form that {@link classifyHostname} returns as `domain`: `www.example.com`, `*.example.com` or `192.0.43.8`. */
   readonly domain: string
   /**
-   * The registrable domain, `example.com`; for an IP address, the address itself. It depends on the suffix list, which
-   * changes over time, so no key contains it. Calls lock it.
+   * The registrable domain, `example.com`; for an IP address, the address itself. It depends on the Public Suffix List,
+   * which changes over time, so no key of a table contains it. Calls lock it.
    */
   readonly registrableDomain: string
 }

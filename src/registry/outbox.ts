@@ -12,7 +12,10 @@ export interface Postponement {
   readonly change: Change
   /** Milliseconds until the change is due. */
   readonly wait: number
-  /** Why the push failed; replaces an earlier reason. `undefined`: no push failed, and the earlier reason stays. */
+  /**
+   * Why the push failed. It replaces an earlier reason. If no push failed, it is `undefined`, and the earlier reason
+   * stays.
+   */
   readonly failure?: string | undefined
   /** Whether the monitor has refused the change once more. */
   readonly isRefused: boolean
@@ -43,7 +46,8 @@ export interface PendingChange extends WaitingChange {
  * too while it is pending, the release follows the registration of the next ID instead.
  *
  * Each change has a time at which it becomes due. A lease only delays that time, so no other process takes the change
- * before then. If a lease expires too early, the change is only pushed twice: delivery is at least once.
+ * before then. If a lease expires too early, the change is pushed twice. This is allowed, because delivery is at least
+ * once.
  */
 export interface Outbox {
   /**
@@ -130,8 +134,8 @@ export interface SweepResult {
   /** How many changes were not pushed, and will be retried. */
   readonly failed: number
   /**
-   * Set if the monitor reported that it is unavailable. `retryAfter`: for how many milliseconds, if it specified a
-   * time.
+   * Set if the monitor reported that it is unavailable. `retryAfter` says for how many milliseconds, if the monitor
+   * specified a time.
    */
   readonly unavailable?: { readonly retryAfter: number | undefined }
 }

@@ -85,9 +85,9 @@ export function judge(name: Submitted, teamId: string, holdings: Holdings): Verd
 
 /**
  * Returns whether a registered wildcard covers a name below its base. A public suffix between the two separates them,
- * as `s3.amazonaws.com` separates its buckets from `*.amazonaws.com`: the name's registrable domain is then longer than
- * the base. A wildcard whose base is a public suffix today was registered under an older list, and still covers all
- * names below it.
+ * as `s3.amazonaws.com` separates its buckets from `*.amazonaws.com`. In this case, the name's registrable domain is
+ * longer than the base. A wildcard whose base is a public suffix today was registered under an older list, and still
+ * covers all names below it.
  */
 export function covers(wildcard: string, name: Name): boolean {
   const base = baseOf(wildcard)
@@ -98,8 +98,8 @@ export function covers(wildcard: string, name: Name): boolean {
 export const isParted = ({ registrableDomain }: Name, base: string): boolean => registrableDomain.length > base.length
 
 /**
- * Counts the names that a public suffix separated from the base when they were registered, and that none separates any
- * longer. Today's list determines what a new wildcard covers.
+ * Counts the names that a public suffix separated from the base when they were registered, if no public suffix
+ * separates them today. Today's list determines what a new wildcard covers.
  */
 function withoutSuffixes(below: NamesBelow, wildcard: Name, teamId: string): NamesBelow {
   const covered = below.behindSuffixes.filter(

@@ -190,7 +190,7 @@ export function requireTeamShape({ id, organizationId, state, maxDomains }: Team
   if (wrong) throw new TypeError(`The "${wrong[0]}" of a team must be a string; ${found} ${describe(wrong[1])}`)
   if (state !== 'active' && state !== 'suspended')
     throw new TypeError(`The "state" of a team must be "active" or "suspended"; ${found} ${describe(state)}`)
-  // Drivers return a bigint as a string.
+  // Rejects strings, because a driver may return a limit from a bigint column as a string.
   if (!(maxDomains === undefined || maxDomains === null || (Number.isSafeInteger(maxDomains) && maxDomains >= 0)))
     throw new TypeError(
       `The "maxDomains" of a team must be an integer of at least 0, or null for none; ${found} ${describe(maxDomains)}`,

@@ -193,7 +193,7 @@ export interface ListOptions {
    * domain. Only the store understands a cursor. Default: the page begins with the first registration.
    *
    * IDs are assigned before a call commits, so a registration that commits while you list may sort before `after`. To
-   * miss none, list again from an ID that is older than your longest call.
+   * miss no registration, list again from an ID that is older than your longest call.
    */
   readonly after?: string | undefined
   /** The length of a page, at most 1,000, which is the default. {@link eachRegistration} reads page by page. */

@@ -34,7 +34,7 @@ export const DEFAULT_PUSH_TIME_LIMIT = 30_000
  * there is time left for others.
  */
 const pushingTime = (timeLimit: number) => 2 * timeLimit
-/** The length of a lease, 90 seconds by default. Its holder must have stopped pushing before it ends. */
+/** The length of a lease, 90 seconds by default. A process must have stopped pushing before its lease expires. */
 export const leaseFor = (timeLimit: number) => 3 * timeLimit
 /** The backoff after the first failure, 5 seconds by default. It doubles with each refusal. */
 const firstWait = (timeLimit: number) => timeLimit / 6
@@ -68,10 +68,10 @@ interface PushOutcome {
  *
  * Changes are pushed in batches, in random order. When a batch succeeds, its changes are removed from the outbox at
  * once. {@link workByHalves} isolates the changes that are refused. Later sweeps push refused changes last. A change
- * that was refused more than once is pushed alone; after a single refusal it is not, because that may have been an
- * outage. If nothing seems to succeed, or the monitor reports that it is unavailable, the remaining changes are left
- * for later. A report without a time counts only if it comes twice in a row, because a single change may make a gateway
- * send it.
+ * that was refused more than once is pushed alone. A single refusal may have been caused by an outage, so it has no
+ * such effect. If nothing seems to succeed, or the monitor reports that it is unavailable, the remaining changes are
+ * left for later. A report without a time counts only if it comes twice in a row, because a gateway may send it in
+ * response to a single bad change.
  */
 export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox) {
   const { timeLimit, random = Math.random } = options
@@ -204,7 +204,7 @@ function createAttempts({ push, timeLimit, outbox, signal }: Pushing) {
   let slowest = SHORTEST_WAIT
   /** How many times in a row the monitor has reported that it is unavailable. */
   let unavailableInARow = 0
-  /** For how many milliseconds it will be unavailable, if its last failure says so. */
+  /** For how many milliseconds the monitor will be unavailable, if the last failure says so. */
   let retryAfter: number | undefined
 
   return {
@@ -254,7 +254,7 @@ function shuffle<Item>(items: readonly Item[] = [], random: () => number): reado
   return ranked.sort((one, other) => one.rank - other.rank).map(({ item }) => item)
 }
 
-/** @returns For how many milliseconds the monitor is unavailable, at most an hour, if it said so. */
+/** @returns For how many milliseconds the monitor says that it is unavailable, at most an hour. */
 function readRetryAfter(cause: unknown): number | undefined {
   const retryAfter = isMonitorUnavailable(cause) ? cause.retryAfter : undefined
   return typeof retryAfter === 'number' && retryAfter >= 0 ? Math.min(LONGEST_WAIT, retryAfter) : undefined

@@ -34,7 +34,7 @@ export const kinds = {
 
 const { REFUSED, LETTER, MAPPED, PUNCTUATION } = kinds
 
-/** The letters that stand for the kinds in the table. `P` stands for capital and small letters in turn. */
+/** The letters that stand for the kinds in the table. `P` stands for alternating capital and small letters. */
 const letters: Readonly<Record<string, number>> = {
   L: LETTER,
   E: kinds.DIGIT,
@@ -64,8 +64,8 @@ export function survey(text: string): number {
 const LETTERS = LETTER | kinds.DIGIT | kinds.RIGHT_TO_LEFT | kinds.ARABIC_DIGIT | MAPPED
 
 /**
- * Returns whether a string is a single letter or digit, according to the tables: the runtime may have another Unicode
- * version.
+ * Returns whether a string is a single letter or digit. The tables decide, because the runtime may have another version
+ * of Unicode.
  */
 export function isLetterOrDigit(character: string): boolean {
   const held = survey(character)

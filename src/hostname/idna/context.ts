@@ -23,7 +23,7 @@ export const findMisplacedJoiner = (label: string) => findMisplaced(label, joine
 
 /**
  * Finds punctuation that IDNA2008 allows only next to certain other characters. The Katakana middle dot (appendix A.7)
- * needs one Japanese character anywhere in the label.
+ * is allowed if any character of the label is Japanese.
  */
 export function findMisplacedPunctuation(label: string): string | undefined {
   if (/[\u00b7\u0375\u05f3\u05f4]/.test(label)) {

@@ -43,8 +43,8 @@ export interface LabelOptions {
  * 4.2.3.1).
  *
  * One rule of IDNA2008 is added: a label may not contain punctuation (RFC 5891, section 5.4; RFC 5892, section 2.8),
- * except where `context.ts` allows it. The rule applies only to labels that are sent in Unicode. Labels with
- * punctuation are in use as A-labels, which no word processor writes by mistake.
+ * except where `context.ts` allows it. The rule applies only to labels that are sent in Unicode. A-labels may contain
+ * punctuation: such names are in use, and no word processor writes an A-label by mistake.
  *
  * @returns The canonical name, or the first fault.
  */
@@ -88,7 +88,7 @@ const RIGHT_TO_LEFT = kinds.RIGHT_TO_LEFT | kinds.ARABIC_DIGIT
 /** The longest canonical decomposition has four characters (UAX #15), so NFC shortens a string at most to a quarter. */
 const MAX_MAPPED_LENGTH = 4 * MAX_LABEL_LENGTH
 
-/** UTS #46, section 4, step 1. */
+/** Maps a label (UTS #46, section 4, step 1). */
 function mapLabel(sent: string): string | LabelFault {
   if (isLdhLabel(sent)) return sent
   const held = survey(sent)
@@ -139,7 +139,7 @@ function decode(aLabel: string): string | null {
 
 const encode = (unicode: string) => `xn--${encodePunycode(unicode)}`
 
-/** Checks a composed and decoded label by UTS #46, section 4.1. */
+/** Checks a label by UTS #46, section 4.1, after it has been normalized and decoded. */
 function findFault(label: string, unicode: string, held: number): LabelFault | undefined {
   if (unicode === '') return { reason: 'empty', label }
   if (unicode.startsWith('-') || unicode.endsWith('-')) return { reason: 'outer hyphen', label }
@@ -160,7 +160,7 @@ function findPunctuation(unicode: string, held: number): string | undefined {
     : Array.from(unicode).find(character => (survey(character) & PUNCTUATION) !== 0)
 }
 
-/** Finds the character in the input that was mapped to this one. */
+/** Finds the character of the input from which a mapped character came. */
 const findSent = (sent: string, mapped: string) =>
   Array.from(sent).find(character => mapCharacter(character)?.includes(mapped)) ?? mapped
 

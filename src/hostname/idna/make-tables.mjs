@@ -1,13 +1,13 @@
 /**
- * Generates `tables.ts` from the Unicode Character Database (the development dependency `@unicode/unicode-*`) and the
- * mapping table of UTS #46 (in `tr46`), both of the same version: `npm run make:tables`. `code-point-runs.ts` reads the
- * tables, and `characters.ts` defines their kinds.
+ * Generates `tables.ts`. Run it with `npm run make:tables`. Its sources are the Unicode Character Database (the
+ * development dependency `@unicode/unicode-*`) and the mapping table of UTS #46 (in `tr46`). Both must have the same
+ * version. `code-point-runs.ts` reads the tables, and `characters.ts` defines their kinds.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 
-/** The version that this script supports. For a newer one, also update the date and {@link newlyMapped}. */
+/** The version that this script supports. To support a newer version, also update the date and {@link newlyMapped}. */
 const VERSION = '17.0.0'
 const RELEASED = '2025-09-09'
 
@@ -27,7 +27,7 @@ if (installed.length !== 1 || versions.some(version => version !== VERSION)) {
 const { STATUS_MAPPING } = require('tr46/lib/statusMapping.js')
 const { combiningClassVirama } = require('tr46/lib/regexes.js')
 
-/** Mapped characters that were added in Unicode 16 or later (DerivedAge.txt): a runtime may not know them yet. */
+/** Mapped characters that a runtime may not know yet: those added in Unicode 16 or later (DerivedAge.txt). */
 const newlyMapped = new Set(
   [
     [0x1c89, 0x1c89],
@@ -44,16 +44,17 @@ const newlyMapped = new Set(
   ].flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, index) => first + index)),
 )
 
-/** Characters that RFC 5892 allows under conditions, and U+0F0B, which it allows without any. */
+/** Characters that RFC 5892 allows under conditions, and U+0F0B, which it always allows. */
 const contextual = [0xb7, 0x375, 0x5f3, 0x5f4, 0xf0b, 0x30fb]
 
-/** The parts of UTS #39 that are needed. No package contains its files. */
+/** The needed parts of UTS #39. They are a file of this repository, because no package contains them. */
 const uts39 = JSON.parse(readFileSync(new URL('../../../test/vectors/uts39.json', import.meta.url), 'utf8'))
 if (uts39.version !== VERSION) throw new Error(`test/vectors/uts39.json has Unicode ${uts39.version}`)
 
 /**
- * The scripts that are shown: those that UAX #31, table 5, recommends for identifiers, except Thaana and Tibetan, for
- * which no letter is left. Hiragana and Katakana share a letter, because they are always used together.
+ * The scripts that may be shown, each with its letter: those that UAX #31, table 5, recommends for identifiers. Thaana
+ * and Tibetan are left out, because no letter is left for them. Hiragana and Katakana share a letter, because they are
+ * always used together.
  */
 const shownScripts = [
   ...['Arabic:A', 'Bengali:B', 'Cyrillic:C', 'Devanagari:D', 'Ethiopic:E', 'Armenian:F', 'Greek:G', 'Han:H'],
@@ -76,7 +77,7 @@ async function readCodePoints(...properties) {
 
 const categories = (...names) => readCodePoints(...names.map(name => `General_Category/${name}`))
 
-/** @param rows `[property, kind]`. The first row that applies decides. */
+/** @param rows `[property, kind]`. The kind of a code point is that of the first row whose property it has. */
 async function createKinds(...rows) {
   const sets = await Promise.all(rows.map(async ([property, kind]) => [await readCodePoints(property), kind]))
   return codePoint => sets.find(([codePoints]) => codePoints.has(codePoint))?.[1] ?? ''
@@ -91,7 +92,7 @@ async function readPunctuation() {
   return punctuation
 }
 
-/** Maps the kind that a character would have if it were not punctuation to its kind as punctuation. */
+/** The kinds of punctuation. The key is the kind that the character would have if it were not punctuation. */
 const punctuationKinds = { L: 'B', N: 'Q', R: 'H', A: 'G' }
 
 async function createKindOf() {
@@ -142,8 +143,8 @@ async function createShownScriptOf(isKept) {
     // The mark of a long vowel, which belongs to both kinds of Kana.
     if (codePoint === 0x30fc) return 'K'
     const script = isKept(codePoint) ? scriptOf(codePoint) : ''
-    // For Chinese characters, the status only separates rare ones from common ones. That table would be as long as all
-    // others together.
+    // Chinese characters are shown whatever their status, which only separates rare ones from common ones. A table of
+    // it would be as long as all others together.
     return script === 'H' || allowed.has(codePoint) ? script : ''
   }
 }
@@ -166,7 +167,7 @@ function toPunctuationKind(kind, codePoint) {
   return punctuationKind
 }
 
-/** Alternating capital and small letters are one run, of kind `P`. */
+/** Joins alternating capital and small letters to one run, of kind `P`. */
 const joinPairs = table => table.replace(/(?:XL(?![0-9a-z])){2,}/g, pairs => `P${(pairs.length - 1).toString(36)}`)
 
 /**
@@ -185,7 +186,10 @@ function toRuns(kindOf, isAsked = () => true) {
   return runs.map(({ kind, length }) => kind + (length === 1 ? '' : (length - 1).toString(36))).join('')
 }
 
-/** The mappings that the rule in `mapping.ts` does not produce on every runtime: `first-last:mapping of the first`. */
+/**
+ * Lists the mappings that the rule in `mapping.ts` does not produce on every runtime, each as `first-last:mapping of
+ * the first`.
+ */
 function listMappings() {
   const fold = character => character.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC')
   const runs = []
@@ -205,7 +209,7 @@ function listMappings() {
 /** Returns a TypeScript constant, broken into lines of at most 120 columns. */
 function toConstant(name, comment, table) {
   const lines = table.match(/.{1,112}/g).map(line => `'${line}'`)
-  // The formatter counts some characters beyond ASCII twice.
+  // Only ASCII stays on the first line, because the formatter counts some other characters twice.
   const fitsBeside = lines.length === 1 && /^[ -~]*$/.test(table)
   const text = fitsBeside ? ` ${lines}` : `\n  ${lines.join(' +\n  ')}`
   return `/** ${comment} */\nexport const ${name} =${text}\n`
@@ -244,7 +248,7 @@ export async function makeTables() {
     toConstant('ownMappings', 'The mappings of UTS #46 that differ from the rule in `mapping.ts`.', listMappings()),
     toConstant(
       'joiningTypes',
-      'Joining_Type D, L, R and T. Nonspacing marks are T, and left out.',
+      'Characters of Joining_Type D, L, R or T. Nonspacing marks all have type T, and are left out.',
       toRuns(joiningTypeOf, isJoining),
     ),
     toConstant('scripts', 'Script=Greek (G), Hebrew (H), and Hiragana, Katakana or Han (K).', toRuns(scriptOf, isKept)),

@@ -93,10 +93,14 @@ function encodeNumber(number: number, bias: number): string {
   }
 }
 
-/** A digit below the threshold ends the number. @param digits The position of the digit, starting at 1. */
+/**
+ * Returns the threshold of a digit. A digit below its threshold ends the number.
+ *
+ * @param digits The position of the digit, starting at 1.
+ */
 const thresholdOf = (digits: number, bias: number): number => Math.min(26, Math.max(1, BASE * digits - bias))
 
-/** Section 6.1. */
+/** Adapts the bias (section 6.1). */
 function adapt(delta: number, length: number, isFirst: boolean): number {
   let rest = Math.floor(delta / (isFirst ? 700 : 2))
   rest += Math.floor(rest / length)

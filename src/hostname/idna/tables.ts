@@ -58,7 +58,7 @@ export const ownMappings =
   '13f8-13fd:13f0 1c89:1c8a 3002:2e a7cb:264 a7cc:a7cd a7ce:a7cf a7d2:a7d3 a7d4:a7d5 a7da:a7db a7dc:19b a7f1:73 ab7' +
   '0-abbf:13a0 ff61:2e 10d50-10d65:10d70 16ea0-16eb8:16ebb 1ccd6-1ccef:61 1ccf0-1ccf9:30 1d6a4:131'
 
-/** Joining_Type D, L, R and T. Nonspacing marks are T, and left out. */
+/** Characters of Joining_Type D, L, R or T. Nonspacing marks all have type T, and are left out. */
 export const joiningTypes =
   '_17jD_R3DRDRD4R3Dc_D6RDm_dD2R2_4DeRhD11RD1R8DRDRD1R1_R8_fR1_9D2_1D_fR1D2R4D3RD8RDRDRD1RuDaR2DeR1D3RDR1D2R1D5_21D' +
   '15_23RD4R1DRD9RDR7_1D_D3_RDRp_2D_1D4RDqR2_RD1R1D5RDe_s5T_5T_27zD_nD2n_6D14_scvD1dL_jf0D4R_R_R1_1LR4D3LD4RD2R_1R6' +

@@ -23,7 +23,7 @@ export type DomainsRouterOptions = HandlerOptions<AdapterRequest<Request>> & Pat
  */
 export type DomainsRouter = [handleRequest: RequestHandler, handleError: ErrorRequestHandler]
 
-/** Keyed by the `type` of the error. The documentation of `body-parser` lists all types. */
+/** Our errors, keyed by the `type` of the parser's error. The documentation of `body-parser` lists all types. */
 const refusedBodies: RefusedBodies = {
   'entity.parse.failed': () => notJson(),
   'request.size.invalid': bodyWithoutItsLength,
@@ -61,7 +61,7 @@ const refusedBodies: RefusedBodies = {
  */
 export function domainsRouter(options: DomainsRouterOptions): DomainsRouter {
   const { route, handle } = mountOnNode(options)
-  // If the target is a URL such as `http:///v1`, Express finds no path in it.
+  // Express finds no path in a target such as `http:///v1`, so `request.path` is then missing.
   const operationOf = (request: Request) => route(request.method, request.path ?? '')
 
   async function respond(
@@ -73,7 +73,7 @@ export function domainsRouter(options: DomainsRouterOptions): DomainsRouter {
     const handled = await handle({ operation, raw: request, request, response, readBody })
     if (!handled) return
     response.status(handled.status)
-    // Responses over HTTP/2 have no `setHeaders`.
+    // Sets each header separately, because responses over HTTP/2 have no `setHeaders`.
     for (const [name, value] of Object.entries(handled.headers)) response.setHeader(name, value)
     if (handled.stream) writeStream(handled.stream, response)
     else response.end(handled.body)

@@ -26,7 +26,7 @@ export type DomainsPluginOptions = HandlerOptions<AdapterRequest<FastifyRequest>
   /** The authentication that `@fastify/swagger` shows. With `authenticate`, the default is none. */
   Pick<OpenApiOptions, 'security' | 'securitySchemes'>
 
-/** Keyed by the `code` of the error. Fastify's reference lists all codes. */
+/** Our errors, keyed by the `code` of Fastify's error. Fastify's reference lists all codes. */
 const refusedBodies: RefusedBodies = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: bodyWithoutItsLength,
   FST_ERR_CTP_BODY_TOO_LARGE: () => payloadTooLarge(),
@@ -125,7 +125,7 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
  */
 function isExactly(own: string, url: string): boolean {
   const [requested = ''] = url.split('?', 1)
-  // Whether case and repeated slashes matter depends on an option of the router.
+  // Ignores case and repeated slashes here, because an option of the router determines whether they matter.
   const path = withoutTrailingSlash(requested.replaceAll(/\/+/g, '/')).toLowerCase()
   return path.endsWith(own.toLowerCase()) && !path.includes(';')
 }
@@ -137,5 +137,5 @@ function toFastifyLog({ raw: { log } }: AdapterRequest<FastifyRequest>): (record
     log.error({ package: 'domain-registration', ...record }, `${record.step} failed`)
 }
 
-/** Without a logger, Fastify provides one that does nothing and has no level. */
+/** If the application sets no logger, Fastify provides one that does nothing and has no level. */
 const isNoLogger = (log: FastifyRequest['log']): boolean => log.level === undefined && log.error === log.trace

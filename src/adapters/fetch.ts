@@ -44,9 +44,9 @@ export type DomainsHandler<Context = unknown> = (
  * path gets 404 `not_found`, and any other method gets 405 `method_not_allowed`, before any other check. The body must
  * not have been read before.
  *
- * A body with a `Content-Length` is read in one piece, because an HTTP server never delivers more than that. In a
- * `Request` that you create yourself, omit the header or set it correctly: a longer body is rejected only after it was
- * read.
+ * A body with a `Content-Length` is read in one piece, because an HTTP server never delivers more bytes than it says.
+ * In a `Request` that you create yourself, omit the header or set it correctly: a longer body is rejected only after it
+ * was read.
  *
  * @example <caption>Hono, with and without a trailing slash</caption>
  * const handle = domainsHandler({ store, keys })
@@ -111,7 +111,8 @@ export function domainsHandler<Context = unknown>(options: DomainsHandlerOptions
       : respondWithError(methods.length === 0 ? notFound() : methodNotAllowed(methods))
     if (stopsReading(status)) {
       reading.stop()
-      // HTTP/1.1 requires a `Host` (RFC 9112, section 3.2); HTTP/2 has no `Connection` (RFC 9113, section 8.2.2).
+      // HTTP/2 has no `Connection` (RFC 9113, section 8.2.2). A `Host` shows HTTP/1.1, which requires it (RFC 9112,
+      // 3.2).
       if (request.headers.has('host')) headers.Connection = 'close'
     }
     return new Response(stream ? toWebStream(stream, pageTimeLimit) : body, { status, headers })
@@ -193,7 +194,7 @@ function createReading(request: Request) {
  */
 const hasKnownLength = ({ headers }: Request) => headers.has('content-length') && !headers.has('transfer-encoding')
 
-/** Firefox has no `Request.body`. */
+/** Returns whether the body is read in one piece. In Firefox it always is, because Firefox has no `Request.body`. */
 const isReadAtOnce = (request: Request) => hasKnownLength(request) || request.body === undefined
 
 const readBefore = () => new Error('The request body has already been read, or is being read')

@@ -56,7 +56,7 @@ export function abandonBody(
   else response.setHeader('Connection', 'close')
 }
 
-/** After `request.setEncoding`, chunks are strings. */
+/** Converts a chunk to bytes. After `request.setEncoding`, chunks are strings. */
 const toBytes = (chunk: Uint8Array | string, encoding: BufferEncoding | null): Uint8Array =>
   typeof chunk === 'string' ? Buffer.from(chunk, encoding ?? 'utf8') : chunk
 
@@ -89,7 +89,7 @@ function readStream(request: NodeRequest, limit: number): Promise<RequestBody> {
   })
 }
 
-/** RFC 9113, section 7. */
+/** The code of an internal error in HTTP/2 (RFC 9113, section 7). */
 const INTERNAL_ERROR = 2
 
 /**

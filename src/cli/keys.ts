@@ -31,7 +31,7 @@ function readOwner({ team, organization }: Values): KeyOwner {
 /** @throws {UsageError} if the date is invalid. */
 function readDate(text: string, option: string): Date {
   const [, day = ''] = /^(\d{4}-\d\d-\d\d)(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?$/.exec(text) ?? []
-  // `Date` reads "2030-02-31" as a day in March.
+  // Rejects days that do not exist: `Date` would read "2030-02-31" as a day in March.
   const isDay = new Date(day).toJSON()?.startsWith(day)
   const date = new Date(text)
   if (!isDay || Number.isNaN(date.getTime()))

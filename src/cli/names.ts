@@ -37,7 +37,7 @@ export const list: Command = {
     const found: ListedRegistration[] = []
     for await (const registration of eachRegistration(store, { ...ofTeam(teamId), below, domain, order, after })) {
       found.push(registration)
-      // One more is read than requested, to find out whether there are more.
+      // One registration more than requested is read, which shows whether there are more.
       if (found.length > limit) break
     }
     const page = found.slice(0, limit)

@@ -38,7 +38,7 @@ async function show({ values, flags, operands, connect }: Invocation): Promise<R
     if (values.team !== undefined && change.teamId !== values.team) continue
     if (flags.has('refused') && change.refusals === 0) continue
     changes.push(change)
-    // One more is read than requested, to find out whether there are more.
+    // One change more than requested is read, which shows whether there are more.
     if (changes.length > limit) break
   }
   const next = changes.length > limit ? (changes[limit - 1]?.domainId ?? null) : null

@@ -26,9 +26,10 @@ export interface FailedAttempt extends CallFailure {
 }
 
 /**
- * Turns text from a response into one line, without the API key. A proxy may have put the request's headers into it.
+ * Turns text from a response into one line, and replaces the API key in it, because a proxy may have copied the
+ * request's headers into the response.
  *
- * @param apiKey The key of the client, which is replaced.
+ * @param apiKey The key of the client.
  */
 export const takeWords = (words: string, apiKey: string): string =>
   toPlainText(words.replaceAll(apiKey, '[API key]'), LONGEST_WORDS)
@@ -75,7 +76,7 @@ function toFailure({ status, mediaType, text }: ReceivedResponse, apiKey: string
   return { status, message, mayPass: false }
 }
 
-/** @returns `undefined` if the text is not JSON, for instance because it was cut short. */
+/** @returns The parsed text; `undefined` if the text is not JSON, for instance because it was cut short. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -89,7 +90,7 @@ export type FieldsByStatus = Readonly<Record<string, readonly string[]>>
 
 /**
  * Reads one result for each name that was sent, in that order. Each result is checked, because a proxy or another
- * service may also return 200, and because results of another call must not be taken for results of this one.
+ * service may also return 200. The results of another call must not be taken for results of this one either.
  *
  * @throws {Error} if the body is wrong; the message says what is wrong.
  */

@@ -33,8 +33,8 @@ const fields = { deleted: ['domain', 'domainId'], missing: [], invalid: ['code',
  * calls of 100, four at once. The key needs the scope `domains:delete`. Calls are retried in the same way as by {@link
  * registerAll}. If a name was deleted and the response was lost, the retry returns `missing` for the name.
  *
- * @param domains Names as they were registered, or any spelling of them; an array, another iterable, or an async
- *   iterable. A wildcard deletes only itself, not the names below it.
+ * @param domains Names in any spelling, as an array, another iterable, or an async iterable. A wildcard deletes only
+ *   itself, not the names below it.
  * @param options `url` is the URL for registering: `https://api.example.com/v1/domains`.
  * @returns When awaited, one result for each name, in the order of the names, and totals. With `for await`, one result
  *   after another, in the same order as with {@link registerAll}.

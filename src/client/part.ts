@@ -8,7 +8,9 @@ export interface Part {
   readonly places: readonly number[]
   /** How many times in a row the part has failed while no other call succeeded. */
   readonly failures: number
-  /** How many times the part has failed although another call had succeeded since its previous failure. */
+  /**
+   * How many times the part has failed while the service worked: another call had succeeded since the previous failure.
+   */
   readonly refusals: number
   /** How many calls had succeeded when the part last failed. If it has not failed: when it was first sent. */
   readonly successesBefore: number

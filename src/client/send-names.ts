@@ -69,9 +69,9 @@ const rules: Rules = {
 }
 
 /**
- * Sends any number of names in calls of 100, several at once, and yields their results in the order of the names. If a
- * call fails, it is retried after a while, in halves if it keeps failing, so its results come later. Only the names of
- * calls that are under way or have failed are in memory.
+ * Sends any number of names in calls of 100, several at once, and yields their results in the order of the names. A
+ * call that fails is retried after a while, so its results come later. If it keeps failing, it is split in halves. Only
+ * the names of calls that are under way or have failed are in memory.
  *
  * @param kept The results that the caller has kept so far. The error contains them.
  * @throws {TypeError} if an option or a name is invalid.
@@ -158,7 +158,7 @@ function toInputs(parts: readonly Part[]): readonly string[] {
   return placed.sort(([one], [other]) => one - other).map(([, name]) => name)
 }
 
-/** Creates a bell: a ring ends the wait, or if nobody waits, the next wait. */
+/** Creates a bell. A ring ends the current wait. If nothing is waiting, it ends the next wait. */
 function createBell() {
   let hasRung = false
   let wake = () => {}

@@ -117,7 +117,7 @@ const previewing = {
   Failure: NamesError<PreviewResult>,
 } as const
 
-/** The registered names are listed first. So if another caller registers a name after that, the name is not deleted. */
+/** Lists the registered names before the rest. So a name that another caller registers later is not deleted. */
 async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan> {
   const { concurrency: _, ...listOptions } = options
   const unwanted = new Set<string>()
@@ -132,8 +132,8 @@ async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan
       refused.push(result)
       continue
     }
-    // If a name conflicts with a name of the same team, its result has no `domain`. The name itself is not registered,
-    // because its status would otherwise be `existing`.
+    // The result of a name that conflicts with a name of the same team has no `domain`. Such a name is not registered
+    // itself: if it were, its status would be `existing`.
     const domain = 'domain' in result ? result.domain : toCanonical(result.input)
     if (result.status !== 'existing') additions.push(result.input)
     unwanted.delete(domain)

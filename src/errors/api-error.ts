@@ -94,7 +94,7 @@ export function isApiError(value: unknown): value is ApiError {
   }
 }
 
-/** An inherited property, such as `constructor`, is not a code. */
+/** Returns the default status of a code. An inherited property, such as `constructor`, is not a code. */
 function statusOf(code: string): number {
   if (Object.hasOwn(statusByErrorCode, code)) return statusByErrorCode[code as ErrorCode]
   throw new TypeError(`The code ${JSON.stringify(code)} has no default status; pass one, such as { status: 402 }`)

@@ -122,8 +122,9 @@ export function domainLimitReached({ maxDomains, held, added }: LimitExcess): Ap
 const soon = { 'Retry-After': '5' }
 
 /**
- * @param what A sentence that says what failed. A store that fails or times out may still have done its work. The cause
- *   is for the application's log, not for the caller.
+ * @param what A sentence that says what failed. It must not say that nothing was done, because a store that fails or
+ *   times out may still have done its work.
+ * @param cause Only for the application's log. The caller does not get it.
  */
 export function internalError(what = 'The call could not be processed.', cause?: unknown): ApiError {
   return new ApiError('internal_error', `${what} Send the same call again: that is safe.`, { headers: soon, cause })

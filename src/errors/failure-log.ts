@@ -163,7 +163,7 @@ function describeCauses(failure: unknown, domain?: string) {
   return { error: lines.join('; cause: '), ...(monitor && { monitor }) }
 }
 
-/** Numbers and IDs may differ between failures of the same kind. */
+/** Replaces numbers and IDs, because they may differ between failures of the same kind. */
 const toKindOfWord = (word: string): string => (/\d/.test(word) ? '#' : word)
 
 /** Returns the stack without the lines before it, which contain the message. */

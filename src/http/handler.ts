@@ -154,7 +154,7 @@ function readWork({ operation = 'create' }: HandlerRequest, keyContext: KeyConte
   }
 }
 
-/** Your own adapter may pass operations to the handler that are not offered. */
+/** Rejects an operation that is not offered. An application's own adapter may pass such an operation. */
 function requireOffered<Request extends HandlerRequest>(
   { operation = 'create' }: Request,
   { operations: offered = DEFAULT_OPERATIONS }: HandlerOptions<Request>,
@@ -169,7 +169,7 @@ function requireOffered<Request extends HandlerRequest>(
  */
 const KEY_IS_CURRENT_FOR = 20
 
-/** A body that will be rejected costs the points of one name. */
+/** Counts the names of a body. A body that will be rejected counts as one name. */
 function countSubmitted(body: unknown): number {
   const { domains } = (body ?? {}) as { domains?: unknown }
   return Array.isArray(domains) && domains.length > 0 && domains.length <= MAX_DOMAINS ? domains.length : 1

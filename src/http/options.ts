@@ -95,9 +95,9 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
    */
   pageTimeLimit?: number | undefined
   /**
-   * How many milliseconds a call may wait for the key store and the limiter together, and then the same time again for
-   * the store. With `rateLimitPer: 'name'`, it may also wait that long for the second call of the limiter. At most
-   * 2,147,483,647; default 30,000.
+   * How many milliseconds a call may wait for the key store and the limiter together. After that, it may wait equally
+   * long for the store. With `rateLimitPer: 'name'`, it may also wait equally long for the second call of the limiter.
+   * At most 2,147,483,647; default 30,000.
    */
   timeLimit?: number | undefined
   /**

@@ -74,7 +74,7 @@ function toState(answer: unknown): RateLimitState {
   })
 }
 
-/** A limiter may count in `bigint`. */
+/** Reads the state of one limit. A limiter may count in `bigint`. */
 function toResult(value: unknown): RateLimiterResult | null {
   const { msBeforeNext, remainingPoints } = (value ?? {}) as Partial<RateLimiterResult>
   if (!isNumber(msBeforeNext) || !isNumber(remainingPoints)) return null

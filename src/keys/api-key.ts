@@ -36,7 +36,7 @@ export interface GeneratedApiKey {
   hint: string
 }
 
-/** A longer string is not a key. The limit bounds the work that a caller can cause with one. */
+/** The maximum length of a key. It bounds the work that a caller can cause by sending a long string. */
 const MAX_KEY_LENGTH = 512
 
 /** The prefix of API keys if none is set. */

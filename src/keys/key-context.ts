@@ -3,7 +3,9 @@ import { insufficientScope } from '../errors/call-errors.ts'
 /** The scope that a key needs to register domains. */
 export const REQUIRED_SCOPE = 'domains:create'
 
-/** All scopes. In this order, they allow a key to register and preview; to delete; to list and export. */
+/**
+ * All scopes. The first allows a key to register and preview, the second to delete, and the third to list and export.
+ */
 export const SCOPES = [REQUIRED_SCOPE, 'domains:delete', 'domains:read'] as const
 
 /** One of {@link SCOPES}. */

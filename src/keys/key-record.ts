@@ -61,7 +61,7 @@ export type KeyOwner = Pick<KeyRecord, 'type' | 'ownerId'>
 
 const LONGEST_LABEL = 200
 
-/** PostgreSQL writes earlier years in another format. */
+/** The earliest year of a date, because PostgreSQL writes earlier years in another format. */
 const YEAR_1 = Date.parse('0001-01-01')
 const isDate = (value: unknown): boolean => value === null || (value instanceof Date && value.getTime() >= YEAR_1)
 const dateRule = { holds: optional(isDate), expected: 'a Date in or after the year 1, or null' }
@@ -109,7 +109,7 @@ export function requireRecord(record: KeyRecord): void {
 }
 
 const { hash, type, ownerId, label, scopes, revokedAt, expiresAt } = rules
-/** The application's key store may have its own scopes. */
+/** Accepts any string as a scope, because the application's key store may have its own scopes. */
 const foundScopes: Rule = {
   holds: scopes => Array.isArray(scopes) && scopes.every(isText),
   expected: 'an array of scopes, such as ["domains:create"]',

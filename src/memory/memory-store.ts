@@ -252,7 +252,7 @@ function findId(ordered: readonly StoredRegistration[], id: string): StoredRegis
   return held?.domainId === id ? held : undefined
 }
 
-/** Starts at the cursor, so the pages together visit each registration only once. */
+/** Lists a page. It starts at the cursor, so all pages together visit each registration only once. */
 function listPage(ordered: readonly StoredRegistration[], page: ListPage): StoredRegistration[] {
   const { teamId, after, limit, order, below } = page
   if (below !== undefined) {

@@ -111,7 +111,7 @@ function describeHeaders(isLimited: boolean, answers: readonly ApiError['headers
 /** All responses of an operation, by status. */
 export function describeResponses(operation: AnsweredOperation, settings: AnswerSettings): Operation['responses'] {
   const { rateLimited } = settings
-  // Every described path is ours.
+  // A path that is described exists, so it never gets 404 `not_found`.
   const without = ['not_found', ...operation.without, ...(rateLimited ? [] : ['too_many_requests'])]
   const all = Object.entries(errors(operation, settings)).filter(([code]) => !without.includes(code))
   const responses: Record<number, OpenApiResponse> = {

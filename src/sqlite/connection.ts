@@ -20,10 +20,10 @@ export interface SqliteConnectionOptions {
    */
   timeLimit?: number | undefined
   /**
-   * When SQLite flushes to disk. `'full'`: after each transaction, so a completed call survives a power cut.
-   * `'normal'`: only at checkpoints, which is faster, but a power cut may then lose the last calls, each of them
-   * completely. A crash of the process loses no calls in either case. Default `'full'`. A Durable Object ignores this
-   * option.
+   * When SQLite flushes to disk. With `'full'`, it does so after each transaction, so a completed call survives a power
+   * cut. With `'normal'`, it does so only at checkpoints. This is faster, but a power cut may lose the last calls, each
+   * of them as a whole. A crash of the process loses no calls in either case. Default `'full'`. A Durable Object
+   * ignores this option.
    */
   synchronous?: 'full' | 'normal' | undefined
 }
@@ -98,8 +98,8 @@ function openDriver({ database, synchronous = 'full' }: SqliteConnectionOptions,
 /**
  * With write-ahead logging, readers never wait (sqlite.org/wal.html). A database in memory has no log.
  *
- * If several connections switch to write-ahead logging at once, some of them fail immediately, because SQLite sees that
- * they would wait for each other. So they wait for the write lock here, and check again.
+ * If several connections switch to write-ahead logging at once, SQLite makes some of them fail immediately, because
+ * they would wait for each other. A connection that failed waits for the write lock here, and then checks again.
  */
 function useWriteAheadLog(driver: Driver, timeLimit: number): void {
   const end = performance.now() + timeLimit

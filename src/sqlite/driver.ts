@@ -68,7 +68,7 @@ const createDurableObjectDriver = (storage: DurableObjectStorage): Driver => ({
     (...values) =>
       storage.sql.exec(sql, ...values).toArray() as never,
   transact: work => storage.transactionSync(work),
-  // Nothing else can write while synchronous code runs.
+  // Needs no transaction, because nothing else can write while synchronous code runs.
   read: work => work(),
 })
 
@@ -125,7 +125,9 @@ function createHandleDriver(database: SqliteHandle): Driver {
   }
 }
 
-/** Rejects handles with the same methods whose results come by callback or promise. The query needs no file lock. */
+/**
+ * Rejects a handle that has the same methods but returns results by callback or promise. The query needs no file lock.
+ */
 function requireSynchronous(database: SqliteHandle): void {
   const statement = database.prepare('PRAGMA busy_timeout')
   if (typeof statement?.all !== 'function' || !Array.isArray(statement.all())) {

@@ -9,14 +9,14 @@ const MONITOR = 'domain_registration_monitor'
 // The statements name their indexes. Otherwise SQLite might choose an index that makes it read the names of all other
 // teams.
 const BELOW = `${NAMES}_by_path WHERE second_level_domain = ? AND path > ? AND path < ?`
-/** `path > ''` is a condition of this index, which omits names with two labels. */
+/** This index omits names with two labels, so SQLite uses it only with its condition, `path > ''`. */
 const OWN_BELOW = `${NAMES}_of_team_below
   WHERE team_id = ? AND second_level_domain = ? AND path > ? AND path < ? AND path > ''`
 
 /**
- * Selects the names below a base from which no public suffix separates them: their registrable domain is the base or an
- * ancestor of the base. The first parameter lists the base and its ancestors, as JSON. The index omits names that are
- * their own registrable domain.
+ * Selects the names below a base that no public suffix separates from the base: their registrable domain is the base or
+ * an ancestor of the base. The first parameter lists the base and its ancestors, as JSON. The index omits names that
+ * are their own registrable domain.
  */
 const WITHIN = `${NAMES}_within WHERE registrable_domain IN (SELECT value FROM json_each(?))
   AND path > ? AND path < ? AND domain <> registrable_domain`

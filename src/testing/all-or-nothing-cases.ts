@@ -32,7 +32,7 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       const request = createRequest('1', ['example.com', 'example.org'].map(toTestName), [], fail)
-      // That the call rejects is checked by another case.
+      // Another case checks that the call rejects.
       await Promise.allSettled(
         [async () => store.register(request), async () => store.register(request)].map(call => call()),
       )

@@ -27,7 +27,7 @@ const fragments = [
 
 /**
  * Properties that every JavaScript object inherits. A store that keeps names as properties of an object would find
- * them.
+ * these names without their being registered.
  */
 const inherited = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf']
 

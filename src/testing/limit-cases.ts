@@ -8,7 +8,7 @@ import type { SuiteStore } from './suite-store.ts'
 const LIMITED = '4'
 const LIMIT = 5
 
-/** Registers hostnames in the team with a limit. Returns the code of each result, or of the call's error. */
+/** Registers hostnames for the team with a limit. Returns the code of each result, or of the call's error. */
 async function submitWithinLimit(store: SuiteStore, domains: readonly string[]): Promise<readonly string[]> {
   try {
     return await submitForCodes(store, LIMITED, domains)

@@ -35,8 +35,9 @@ interface Past {
 }
 
 /**
- * Races a wildcard of team 1 against a name below it, submitted by team 1 or another team. If the registrable domain
- * already has names, no unique key stops the second call, because neither call writes what the other reads.
+ * Races a wildcard of team 1 against a name below it, submitted by team 1 or another team. If names are already
+ * registered in the registrable domain, no unique key stops the second call, because neither call writes a row that the
+ * other reads.
  */
 function wildcardRace(
   id: string,

@@ -98,7 +98,7 @@ export const refusalCases: readonly CaseDefinition[] = [
       await saveAndRelease(store, ...refused)
       for (const domain of refused) monitor.refused.add(domain)
       await runSweep(store)
-      // The refused changes are due again before the new change, which is younger.
+      // The refused changes are older than the new change, and due before it.
       await pause(timeLimit)
       await saveAndRelease(store, 'new.com')
       monitor.accepted.length = 0

@@ -234,7 +234,7 @@ export const sweepCases: readonly CaseDefinition[] = [
       for (let turns = 0; pushes.length === 0 && turns < 300; turns += 1) {
         await pause(10)
       }
-      // This sweep comes after the others have leased all changes, because the push of the first one is under way.
+      // This sweep runs while the push of the first sweep is under way, so the other sweeps have leased all changes.
       checkEqual('what a later sweep returns', await runSweep(store), { synchronized: 0, failed: 0 })
       gate.open()
       await Promise.all(sweeps)

@@ -18,7 +18,7 @@ const soon = { synchronizeTimeLimit: SOON }
 const teamsOf = async (store: SuiteStore, domains: readonly string[]) =>
   (await lookUp(store, '1', domains)).registrations.map(({ teamId }) => teamId)
 
-/** Whether the monitor got the new ID too late: after the release of the former one. */
+/** Whether the monitor got the new ID too late, which is after the release of the former ID. */
 const isForgottenFirst = (accepted: readonly Change[], former: Registration, registration: Registration) => {
   const indexOf = (kind: Change['kind'], { domainId }: Registration) =>
     accepted.findIndex(change => change.kind === kind && change.domainId === domainId)

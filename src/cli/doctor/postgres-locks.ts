@@ -82,8 +82,8 @@ interface Prepared {
 
 /**
  * Selects prepared transactions that have held locks on our tables for some seconds. A prepared transaction outlives
- * its session and a restart of the server, so no session owns its locks. Its lock on its transaction ID and its other
- * locks have the same virtual transaction.
+ * its session and a restart of the server, so no session owns its locks. The query finds them by their virtual
+ * transaction, which they share with the lock on the transaction ID.
  */
 const SELECT_PREPARED = `
 SELECT prepared.gid, prepared.owner AS role, 'ROLLBACK PREPARED ' || quote_literal(prepared.gid) AS end,

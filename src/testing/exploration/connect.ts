@@ -5,8 +5,8 @@ import { type Process, type StepOutcome, type World, waitFor } from './processes
 import { scenarioTeams } from './scenarios.ts'
 
 /**
- * The time limit of a push, in milliseconds. Leases are three times as long: longer than a schedule takes, and shorter
- * than an hour.
+ * The time limit of a push, in milliseconds. Leases are three times as long. This is longer than a schedule takes, and
+ * shorter than an hour.
  */
 const PUSH_TIME_LIMIT = 600_000
 
@@ -23,8 +23,8 @@ function fail(): never {
 }
 
 /**
- * Ends all leases and waits. A change counts as due if it is due later than in an hour plus a lease. Here the lease is
- * negative, so every change counts as due.
+ * Ends all leases and waits. `take` counts a change as due if its time is more than an hour plus a lease away. With
+ * this negative lease, it counts every change as due.
  */
 export const endLeases = ({ outbox }: StoreBackend) => outbox.take(1000, -LONGEST_WAIT)
 

@@ -17,7 +17,7 @@ export interface ExploreOptions<Backend extends StoreBackend = StoreBackend> {
 export interface Exploration {
   /** How many scenarios reached a forbidden state. */
   readonly violations: number
-  /** How many states were visited. These are all states that exist, except in a scenario with a violation. */
+  /** How many states were visited. In a scenario without a violation, these are all states that exist. */
   readonly states: number
   /**
    * For each violation: the broken promise, and one of the shortest sequences of steps that lead to the violation.

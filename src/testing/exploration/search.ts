@@ -7,7 +7,7 @@ interface Schedule extends ReturnType<typeof createSchedule> {
 
 /** The result of a search. */
 export interface Found {
-  /** How many different states were visited. These are all states that exist, unless one of them was wrong. */
+  /** How many different states were visited. If there is no violation, these are all states that exist. */
   readonly states: number
   /** The broken promise, and the steps that led to it. */
   readonly violation?: { readonly what: string; readonly story: readonly string[] }

@@ -36,8 +36,8 @@ function writeForPrograms(folder) {
 }
 
 /**
- * `vue` is in the `node_modules` of `site/`. Pages outside `site/` cannot import it from there, but VitePress, which
- * renders them on Node, can.
+ * Leaves the import of `vue` to VitePress when pages are rendered on Node. `vue` is in the `node_modules` of `site/`,
+ * where VitePress finds it but pages outside `site/` do not.
  */
 const vueOfTheSite = {
   name: 'vue of the site',
@@ -90,8 +90,8 @@ export default defineConfig({
       provider: 'local',
       options: {
         miniSearch: {
-          // Ranks pages for maintainers below the guides, then the examples, and last the reference, which contains
-          // every word of the guides too.
+          // Search results begin with the guides. Then come pages for maintainers, and then the examples. The reference
+          // comes last, because it contains every word of the guides too.
           searchOptions: {
             boostDocument: id =>
               id.includes('/reference/')

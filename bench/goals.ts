@@ -1,6 +1,6 @@
 /**
- * The performance goals of this package. Each entry is a row of the table. `bench/<section>.ts`, the program of its
- * section, measures it, and reports the figure under the name of the goal.
+ * The performance goals of this package. Each entry is a row of the table. The program of a section,
+ * `bench/<section>.ts`, measures the goals of this section, and reports each figure under the goal's name.
  */
 export interface Goal<Name extends string = string> {
   readonly work: string

@@ -57,7 +57,7 @@ const postgresMillions = await compare(
   names => inFresh(names),
 )
 
-// Copies the rows that the store created in a third table into both tables.
+// The store creates rows in a third table. A bare INSERT copies these rows into each of the two tables.
 await migrate({ database, schema: 'source' })
 const registerInSource = createRegister(database, 'source')
 const [insertInLarge, insertInFresh] = await Promise.all(

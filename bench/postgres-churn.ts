@@ -85,8 +85,8 @@ const { rows } = await database.query(
      (SELECT count(DISTINCT registrable_domain) FROM churned.names)::integer AS held`,
 )
 
-// Compares with a schema that has the same number of names, of which none was ever replaced. They take turns. Filling
-// that schema vacuums all tables, as autovacuum would.
+// Compares with a second schema that has as many names, none of which was ever replaced. Calls to the two schemas
+// alternate. Filling the second one vacuums all tables, as autovacuum would.
 const replaceFresh = await hold('fresh')
 const churnCall = await compare(
   () => {},

@@ -1,6 +1,6 @@
 /**
- * Compares PostgreSQL 15, or the oldest installed version, with PostgreSQL 18. The statements are those that become
- * slow if a server looks up each pair of two arrays.
+ * Compares PostgreSQL 15, or the oldest installed version, with PostgreSQL 18. It measures the statements that are slow
+ * on a server that looks up every pair of values from two arrays.
  */
 import type { Pool } from 'pg'
 import { registerDomains } from '../src/index.ts'

@@ -1,7 +1,7 @@
 /**
- * Pushes changes over HTTP with `createWebhook` and `startSynchronizing`: first 3,000 changes, through a gateway that
- * accepts 6 requests in each time window and responds to the others with 429, and then 1,000 changes, of which one is
- * refused.
+ * Pushes changes over HTTP with `createWebhook` and `startSynchronizing`. First, 3,000 changes go through a gateway
+ * that accepts 6 requests in each time window, and responds to the others with 429. Then 1,000 changes are pushed, of
+ * which one is refused.
  *
  * The goal is stated for windows of ten seconds. Here they last one second, because all times of the loop depend on
  * `Retry-After`.

@@ -7,7 +7,7 @@ import { isDeepStrictEqual, styleText } from 'node:util'
 import type { DomainResult, RegisterDomainsResponse } from 'domain-registration'
 
 process.env.PORT = '0'
-Error.stackTraceLimit = 0 // so the server logs each failure in one line
+Error.stackTraceLimit = 0 // The server then logs each failure in one line.
 const { issueKey, monitor, organizationKey, server, store, teamKey } = await import('./express.ts')
 if (!server.listening) await new Promise(resolve => server.once('listening', resolve))
 const { port } = server.address() as { port: number }

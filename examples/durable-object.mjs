@@ -7,7 +7,7 @@ export class Registry extends DurableObject {
   keys = createSqliteKeyStore({ database: this.ctx.storage })
   store = createSqliteStore({
     database: this.ctx.storage,
-    findTeam: id => ({ id, organizationId: '10', state: 'active' }), // from your own tables
+    findTeam: id => ({ id, organizationId: '10', state: 'active' }), // replace with your own lookup
     synchronize: createWebhook({ url: this.env.MONITOR_URL, secret: this.env.WEBHOOK_SECRET }),
   })
   handle = domainsHandler({ store: this.store, keys: this.keys, operations: ['create', 'delete'] })

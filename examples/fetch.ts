@@ -9,7 +9,7 @@ const { key, hash } = await generateApiKey({ type: 'organization', id: '10' })
 keys.addKey({ hash, type: 'organization', ownerId: '10', scopes: ['domains:create'] })
 
 const handle = domainsHandler({ store, keys })
-const app = new Hono({ strict: false }) // with and without a trailing slash
+const app = new Hono({ strict: false }) // also accepts a trailing slash
 app.post('/v1/domains', context => handle(context.req.raw))
 
 serve({ fetch: app.fetch, port: Number(process.env.PORT ?? 3000) }, ({ port }) => {

@@ -17,7 +17,7 @@ import { type Ask, createTransact, type Transact } from './mariadb-transact.ts'
 
 /** The database's time, in milliseconds since 1970. Stores do not use their own clocks, which may differ. */
 const NOW = "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)"
-/** A change that is due later than in an hour and a lease was saved while the clock was wrong: it is due at once. */
+/** A change that is not due within an hour plus one lease was saved while the clock was wrong. It counts as due. */
 const HOUR = 3_600_000
 
 /** Turns one JSON parameter into a table. A value that does not fit its column causes an error in every SQL mode. */
@@ -201,7 +201,7 @@ async function findBelow(ask: Ask, base: string, teamId: string) {
   }
 }
 
-/** A release replaces a pending registration. It is due once no push of that registration can be in progress. */
+/** A release replaces a pending registration, and is due once no push of that registration can be in progress. */
 const addChanges = (ask: Ask, kind: string, registrations: readonly Registration[], wait: number, lease: number) =>
   ask(
     `INSERT INTO domain_changes (domainId, domain, registrableDomain, teamId, kind, at, due)

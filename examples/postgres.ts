@@ -12,7 +12,7 @@ const { DATABASE_URL, DATA_FOLDER = 'data', PORT = '3000' } = process.env
 const pool = DATABASE_URL
   ? new pg.Pool({ connectionString: DATABASE_URL, pipeline: true, connectionTimeoutMillis: 5000 })
   : new PGlite(DATA_FOLDER)
-if (pool instanceof pg.Pool) pool.on('error', ({ message }) => console.error(message)) // from idle connections
+if (pool instanceof pg.Pool) pool.on('error', ({ message }) => console.error(message)) // of idle connections
 await migrate({ database: pool })
 
 const teams = new Map([['1', { id: '1', organizationId: '10', state: 'active' } as const]])
@@ -26,7 +26,7 @@ const store = createPostgresStore({
 })
 
 const keys = createPostgresKeyStore({ database: pool })
-const { key, hash } = await generateApiKey({ type: 'team', id: '1' }) // for trying it; revoked when this process ends
+const { key, hash } = await generateApiKey({ type: 'team', id: '1' }) // for the printed call; revoked at the end
 await keys.addKey({ hash, type: 'team', ownerId: '1', scopes: ['domains:create'] })
 
 const app = express()

@@ -10,7 +10,7 @@ const { DATABASE_FILE = 'registrations.db', PORT = '3000' } = process.env
 const database = new DatabaseSync(DATABASE_FILE)
 console.log(`Registrations and keys are kept in ${resolve(DATABASE_FILE)}`)
 
-const organizations = new Map(Object.entries({ 1: '10', 2: '10', 3: '20' })) // of each team
+const organizations = new Map(Object.entries({ 1: '10', 2: '10', 3: '20' })) // by team ID
 const findTeam = (id: string) => {
   const organizationId = organizations.get(id)
   return organizationId ? { id, organizationId, state: 'active' as const } : null

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { ManagedStore } from 'domain-registration'
 
-/** Responds to a scheduler's request by sweeping, as long as pushes succeed and for at most half a minute. */
+/** Sweeps when a scheduler requests it: as long as pushes succeed, but for at most half a minute. */
 export function createSweep(store: ManagedStore, secret: string | undefined) {
   if (!secret) throw new Error('Set CRON_SECRET')
   const expected = digest(`Bearer ${secret}`)
@@ -9,7 +9,7 @@ export function createSweep(store: ManagedStore, secret: string | undefined) {
     // In constant time: the response time must not reveal how much of the secret matches.
     if (!timingSafeEqual(digest(request.headers.get('Authorization') ?? ''), expected))
       return new Response(null, { status: 401 })
-    const signal = AbortSignal.timeout(30_000) // less than your platform allows a function
+    const signal = AbortSignal.timeout(30_000) // shorter than your platform's limit for a function
     while ((await store.synchronizePending({ signal })).synchronized > 0);
     return Response.json(await store.pendingStats())
   }

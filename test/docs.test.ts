@@ -21,7 +21,7 @@ import { readCases } from './vectors/read.ts'
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
-/** From the OpenAPI document, which does not compile if a code is missing. */
+/** The codes come from the OpenAPI document, which does not compile if one is missing. */
 const { code } = openapi().components.schemas.InvalidResult.properties as { code: { enum: string[] } }
 const invalidCodes = code.enum
 const guides = [
@@ -90,7 +90,7 @@ describe('the first program on a page prints what its last comment says:', () =>
   })
   afterAll(() => service.close())
 
-  test('every page has such a program, unless it is an index, is tested elsewhere or says how it was tested', () => {
+  test('a page without a program is an index, is tested elsewhere or says how it was tested', () => {
     const others = openings.filter(({ shown }) => shown === undefined).map(({ page }) => page)
     const indexes = 'README what-it-does faq glossary hostnames standards overlap tables webhook'
     const elsewhere = 'runbook doctor-checks upgrades opentelemetry prometheus proof-broken proof-runs'

@@ -62,7 +62,7 @@ test('examples/messages-in-german.ts explains every kind of pasted mistake in Ge
 })
 
 test('examples/prove-a-store.mjs passes in Node’s test runner', async () => {
-  // With this variable, Node's runner marks tests as its children, and they report in a different format.
+  // Node's test runner sets this variable for its children, which then report in a different format.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   const parameters = ['--test', '--test-reporter', 'tap', 'examples/prove-a-store.mjs']
   const { stdout } = await run(process.execPath, parameters, { cwd: root, env })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Name } from '../src/registry/name.ts'
 
-// For the tests that compare a store with the memory store: so few names and teams that calls conflict.
+// For tests that compare a store with the memory store. There are so few names and teams that calls often conflict.
 
 const prefixes = ['', '*.', 'a.', '*.a.', 'b.a.', '*.b.a.', 'b.', 'c.b.']
 export const names = ['example.com', 'example.co.uk'].flatMap(registrableDomain =>

@@ -4,9 +4,9 @@
  *
  *     node test/nothing-left.js build check "test:engine -- --partitions 8"
  *
- * The scripts get their own temporary folder. A process was started by them if it has this folder in its environment or
- * parameters, or as its working directory (PostgreSQL overwrites its environment). Once the scripts have ended, or this
- * program gets a signal to end, it reports and ends all remaining processes, and removes the folder.
+ * The scripts get their own temporary folder. A process belongs to the run if this folder is in its environment or
+ * parameters, or is its working directory (PostgreSQL overwrites its environment). Once the scripts have ended, or this
+ * program gets a signal to end, this program reports and ends all remaining processes, and removes the folder.
  */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -66,7 +66,7 @@ function listProc() {
 }
 
 async function listPs() {
-  // `ps` runs twice: with the environment, to find processes by it, and without, to show their commands.
+  // `ps` runs twice: with environments, to find the processes, and without, to show their commands.
   const [traces, commands] = await Promise.all([ps('axeww'), ps('axww')])
   return [...commands].map(([pid, command]) => ({ pid, command, traces: traces.get(pid) ?? '' }))
 }
@@ -98,7 +98,7 @@ function signal(processes, name) {
     try {
       process.kill(pid, name)
     } catch {
-      // It has ended by itself.
+      // The process has ended by itself.
     }
   }
 }
@@ -140,8 +140,8 @@ async function runScripts(scripts) {
 }
 
 /**
- * The global setup of Vitest, for runs without these scripts. Starts a process that waits for the end of this one, even
- * if this one is killed, and then removes what it left.
+ * The global setup of Vitest, for runs without these scripts. Starts a second process, which waits until this one has
+ * ended or was killed, and then removes all that is left.
  */
 export function setup() {
   if (basename(tmpdir()).startsWith(PREFIX)) return

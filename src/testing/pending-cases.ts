@@ -86,7 +86,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'retries-after-an-outage',
-    name: 'MUST let `retryPending` make changes due that failed because the monitor was unavailable',
+    name: 'MUST let `retryPending` make a change due even if it failed because the monitor was unavailable',
     needs: ['retryPending'],
     async test({ open }) {
       const outage = new MonitorUnavailableError('the monitor is unavailable, on purpose', { retryAfter: 3_000_000 })
@@ -112,7 +112,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'retry-takes-nothing-from-a-push',
-    name: 'MUST NOT let `retryPending` make changes due that are leased to a call and have not failed',
+    name: 'MUST NOT let `retryPending` make a change due if it is leased to a call and has not failed',
     needs: ['release', 'retryPending'],
     async test({ open }) {
       const monitor = createMonitor()

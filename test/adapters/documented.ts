@@ -34,7 +34,9 @@ const answersOf = {
   export: toAnswers(paths['/v1/domains/export'].get),
 }
 
-/** All headers that the document lists. A response must not have one of them that is not listed for its status. */
+/**
+ * All headers that the document lists. A response may have one of them only if it is listed for the response's status.
+ */
 const knownFields = new Set([...answersOf.create.values()].flatMap(({ fields }) => [...fields.keys()]))
 
 /**

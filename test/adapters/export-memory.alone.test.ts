@@ -17,7 +17,7 @@ setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
 function readMemory(): number {
-  // The second collection frees the memory outside the heap that the first one released.
+  // The first collection only releases memory outside the heap. The second one frees it.
   collect()
   collect()
   const { heapUsed, external } = process.memoryUsage()

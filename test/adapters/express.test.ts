@@ -195,7 +195,7 @@ for (const [name, framework] of versions) {
       }
     })
 
-    test('that reads the body without keeping it gets an error in onError, and the caller gets a 500', async () => {
+    test('gets an error in onError if it reads the body without keeping it, and the caller gets a 500', async () => {
       const onError = vi.fn()
       const { headers, router } = await createRouter({ onError })
       const app = framework()

@@ -39,7 +39,7 @@ describe('the document of @fastify/swagger', () => {
     }
   })
 
-  test('keeps the application’s routes, schemas and security schemes, even those that have our names', async () => {
+  test('keeps the application’s routes, schemas and security schemes, even with the package’s names', async () => {
     const own = {
       components: {
         schemas: { ErrorResponse: { type: 'string' } },

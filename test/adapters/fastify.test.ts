@@ -273,9 +273,9 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
     })
 
     test.each([
-      ['a', false],
-      ['a compressed', true],
-    ])('can serve HTTP/2, where %s export that breaks off resets its stream', async (_, isCompressed) => {
+      ['an export', false],
+      ['a compressed export', true],
+    ])('can serve HTTP/2, where %s that breaks off resets its stream', async (_, isCompressed) => {
       const { store } = createGeneratedStore(2500)
       const list = (page?: { after?: string | undefined }) =>
         page?.after === toDomainId(1999) ? Promise.reject(new Error('disk full')) : store.list?.(page)

@@ -80,7 +80,7 @@ function compose({
   return toWire(fields, body)
 }
 
-/** Similar enough to hostnames that some of them are valid. */
+/** Strings so similar to hostnames that some of them are valid. */
 const hostname = fc.oneof(
   fc.domain(),
   fc.ipV4(),

@@ -14,7 +14,7 @@ const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 const call = (...domains: string[]) => JSON.stringify({ domains })
 
 interface Call {
-  /** `null` for none. */
+  /** `null`: the call has no key. */
   key?: 'team' | 'organization' | null
   /**
    * Header lines, which replace the usual lines with the same names. A name may occur several times; `null` omits it.
@@ -28,8 +28,8 @@ interface Call {
 }
 
 /**
- * A call, the statuses that are allowed for it, and a pattern that the message must match. If there are no statuses,
- * Node may respond or not.
+ * A call, the statuses that are allowed for it, and a pattern that the message must match. An empty array of statuses
+ * means that Node need not respond.
  */
 type Case = [claim: string, call: Call, statuses: readonly number[], message?: RegExp]
 

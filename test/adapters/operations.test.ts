@@ -190,7 +190,7 @@ for (const [name, start, notOffered] of servers) {
         const context = await serve({ store: endless, operations: ['export'] })
         const socket = await open(context)
         const stalled = await settled(seen)
-        // Reads no more than the sockets on both sides can hold.
+        // The server reads no more pages than the buffers of both sockets can hold.
         expect(stalled).toBeLessThan(300)
         while (seen.pages === stalled) if (socket.read() === null) await once(socket, 'readable')
         const readOn = await settled(seen)
@@ -250,12 +250,12 @@ for (const [name, start, notOffered] of servers) {
         }
       })
 
-      // A fetch-shaped handler does not see the connection.
+      // A fetch handler has no access to the connection.
       if (!name.startsWith('fetch'))
         test('over HTTP/1.0 resets the connection if the store fails, since any other end looks complete', async () => {
           const { origin, key } = await serve({ store: failing, operations: ['export'] })
           const { hostname, port } = new URL(origin)
-          // If a read does not fill its buffer, Node may take a reset for an end.
+          // If a read does not fill its buffer, Node may mistake a reset for an end.
           const onread = { buffer: Buffer.alloc(1), callback: () => true }
           const socket = connect({ host: hostname, port: Number(port), onread })
           socket.write(`GET ${PATH}/export HTTP/1.0\r\nAuthorization: Bearer ${key}\r\n\r\n`)

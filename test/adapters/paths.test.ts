@@ -74,7 +74,7 @@ describe.each(servers)('%s', (name, start) => {
       const server = await start({ store, operations: operationNames, authenticate: () => ({ ...team1, scopes }) })
       const outgoing = request(`${server.origin}`, {
         method: 'POST',
-        // Unchanged: `fetch` would resolve the path first.
+        // Sends the path unchanged; `fetch` would resolve it first.
         path: OURS + path,
         headers: { 'Content-Type': 'application/json', Connection: 'close' },
       })

@@ -11,13 +11,12 @@ export interface RawResponse {
 const PATIENCE = 20_000
 
 /**
- * Sends bytes unchanged, and reads all responses until the server closes the connection. For requests that no HTTP
- * client would send.
+ * Sends bytes unchanged, even if no HTTP client would send them. Reads all responses until the server closes the
+ * connection.
  *
  * @param hangUpAfter Closes our side this many milliseconds after the last byte, even in the middle of a body. If Node
  *   has not responded by then, it abandons the call.
- * @param hangUpAt Matches the end of the responses. Needed if the server leaves it to the client to close the
- *   connection.
+ * @param hangUpAt Matches the end of the responses. Needed if the server expects the client to close the connection.
  */
 export async function exchange(
   origin: string,
@@ -88,7 +87,7 @@ function parseResponses(text: string): RawResponse[] {
   return responses
 }
 
-/** Returns the body, and how many characters of the text it takes. */
+/** Returns the body, and the number of characters that the body takes up in the text. */
 function readBody(text: string, headers: Map<string, string>): [body: string, length: number] {
   if (headers.get('transfer-encoding') !== 'chunked') {
     const length = Number(headers.get('content-length') ?? text.length)

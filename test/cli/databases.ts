@@ -23,7 +23,7 @@ const team = { id: '1', organizationId: '10', state: 'active' as const }
 const options = {
   findTeam: (id: string) => (id === '1' || id === '2' ? { ...team, id } : null),
   synchronize: () => Promise.reject(new Error('The monitor is offline')),
-  // Failed changes wait for minutes.
+  // With this limit, a failed change is retried only after minutes.
   synchronizeTimeLimit: 3_600_000,
   onError: () => {},
 }

@@ -12,10 +12,10 @@ type Plant = (database: TestDatabase) => Promise<RunOptions | undefined>
 
 interface Fault {
   readonly plant: Plant
-  /** The check that finds it. */
+  /** The check that finds the fault. */
   readonly check: string
   readonly state?: 'note'
-  /** What doctor says about it. */
+  /** Matches the finding of doctor. */
   readonly finding: RegExp
   readonly advice: RegExp
 }

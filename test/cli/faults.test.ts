@@ -198,7 +198,7 @@ test('doctor names only the session at the head of a chain of waiting sessions',
   await Promise.all(waits)
 })
 
-/** What doctor finds about locks if it uses a clock that is one minute ahead. */
+/** Doctor's findings about locks, with a clock that is one minute ahead. */
 async function findLocks(pool: Pool): Promise<readonly Finding[]> {
   const findings: Finding[] = []
   for await (const finding of examineLocks(askLater(pool, '1 minute'), 'domain_registration')) findings.push(finding)
@@ -266,7 +266,7 @@ test('doctor notes the session of a transaction that is idle with a locked row, 
 test('doctor notes the session of a transaction that is open for six minutes, and the SQL that ends it', async () => {
   const server = await openWithTables()
   const pool = server.createPool()
-  // As if the server's clock were six minutes later.
+  // Queries as if the server's clock were six minutes ahead.
   const ask = async (text: string, ...values: readonly unknown[]) =>
     (await pool.query(text.replaceAll('now()', "(now() + interval '6 minutes')"), [...values])).rows as never
   const holder = new Client({ ...server.config, application_name: 'report of Ann' })

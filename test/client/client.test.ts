@@ -41,36 +41,33 @@ describe('a call is retried', () => {
   })
 
   // Without a longer Retry-After, the first backoff is 0.5 to 1 s.
-  test.each<[status: number, retryAfter: string, least: number, most: number]>([
-    [429, '17', 17_000, 17_000],
-    [503, '5', 5000, 5000],
-    [502, 'Thu, 01 Jan 2026 00:10:00 GMT', 600_000, 600_000],
-    [503, '2073600', 3_600_000, 3_600_000],
-    [503, 'Fri, 01 Jan 2027 00:00:00 GMT', 3_600_000, 3_600_000],
+  test.each<[wait: string, status: number, retryAfter: string, least: number, most: number]>([
+    ['17 s', 429, '17', 17_000, 17_000],
+    ['5 s', 503, '5', 5000, 5000],
+    ['10 minutes', 502, 'Thu, 01 Jan 2026 00:10:00 GMT', 600_000, 600_000],
+    ['an hour', 503, '2073600', 3_600_000, 3_600_000],
+    ['an hour', 503, 'Fri, 01 Jan 2027 00:00:00 GMT', 3_600_000, 3_600_000],
     ...['0', 'Thu, 01 Jan 2015 00:00:00 GMT', '1.5', '-5', 'soon', ''].map(
-      (value): [number, string, number, number] => [503, value, 500, 1000],
+      (value): [string, number, string, number, number] => ['0.5 to 1 s', 503, value, 500, 1000],
     ),
-  ])(
-    'after a %i with the Retry-After header "%s", when %i to %i ms have passed',
-    async (status, retryAfter, least, most) => {
-      vi.useFakeTimers({
-        now: Date.parse('2026-01-01T00:00:00Z'),
-        toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'],
-      })
-      try {
-        const headers = { 'Retry-After': retryAfter }
-        const fetch = vi.fn(async () => Response.json({ error: 'busy', message: 'Later.' }, { status, headers }))
-        const rejected = rejection(registerAll(['a.com'], { ...unused, patience: most, fetch }))
-        await vi.advanceTimersByTimeAsync(least - 1)
-        expect(fetch).toHaveBeenCalledTimes(1)
-        await vi.advanceTimersByTimeAsync(most - least + 1)
-        expect(fetch).toHaveBeenCalledTimes(2)
-        expect(await rejected).toMatchObject({ status, code: 'busy' })
-      } finally {
-        vi.useRealTimers()
-      }
-    },
-  )
+  ])('%s after a %i with the Retry-After header "%s"', async (_, status, retryAfter, least, most) => {
+    vi.useFakeTimers({
+      now: Date.parse('2026-01-01T00:00:00Z'),
+      toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'],
+    })
+    try {
+      const headers = { 'Retry-After': retryAfter }
+      const fetch = vi.fn(async () => Response.json({ error: 'busy', message: 'Later.' }, { status, headers }))
+      const rejected = rejection(registerAll(['a.com'], { ...unused, patience: most, fetch }))
+      await vi.advanceTimersByTimeAsync(least - 1)
+      expect(fetch).toHaveBeenCalledTimes(1)
+      await vi.advanceTimersByTimeAsync(most - least + 1)
+      expect(fetch).toHaveBeenCalledTimes(2)
+      expect(await rejected).toMatchObject({ status, code: 'busy' })
+    } finally {
+      vi.useRealTimers()
+    }
+  })
 
   test('until `patience` is over', async () => {
     let asked = 0
@@ -112,7 +109,9 @@ test('an aborted signal ends registerAll, even during a backoff', async () => {
 })
 
 describe('names with the result internal_error', () => {
-  /** n7.com fails in this many calls. n8.com fails until a call contains no other name. */
+  /**
+   * Creates a store that fails for n7.com in the given number of calls, and for n8.com until a call has no other name.
+   */
   function failing(times: number) {
     const store = createStore()
     let calls = 0
@@ -132,7 +131,7 @@ describe('names with the result internal_error', () => {
 
   test('are retried after all others, and their results keep their position', async () => {
     const progress: number[] = []
-    // The name is submitted more often than would be needed to isolate it by halving the call.
+    // The name fails more often than the client would have to halve the call to isolate it.
     const store = failing(9)
     const { options } = await serve(undefined, store)
     const all = names(120)

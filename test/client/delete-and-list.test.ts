@@ -115,7 +115,12 @@ describe('listAll', () => {
     expect(fetch).toHaveBeenCalledTimes(1)
   })
 
-  test.each([1, 2, 3, 7])('rejects cursors that repeat after %i pages', async length => {
+  test.each([
+    ['page', 1],
+    ['2 pages', 2],
+    ['3 pages', 3],
+    ['7 pages', 7],
+  ])('rejects cursors that repeat every %s', async (_, length) => {
     const fetch = vi.fn(async () => {
       if (fetch.mock.calls.length > 50) throw new TypeError('It requests pages endlessly')
       return Response.json({ data: { domains: [listed], next: `${fetch.mock.calls.length % length}` } })

@@ -13,10 +13,7 @@ import { createNaiveBackend } from '../testing/naive-store.ts'
 import { brokenOutboxes } from './broken-outboxes.ts'
 import { longScenarios } from './long-scenarios.ts'
 
-/**
- * The number of states of each scenario. It changes with every change that makes the exploration try more or fewer
- * orders.
- */
+/** The number of states of each scenario. Update it when a change makes the exploration try more or fewer orders. */
 const states: Readonly<Record<ScenarioName, number>> = {
   'two teams register names that overlap': 196,
   'a wildcard is released while another team registers below it': 172,
@@ -67,8 +64,8 @@ const TWICE = 'a name is registered twice and released'
 const WILDCARD = 'a wildcard is released while another team registers below it'
 
 /**
- * Those broken stores of the suite that lose a change or return a wrong result. The other broken stores that push break
- * only rules that the exploration does not check: about extra pushes, logs, counts, arguments or signals.
+ * The broken stores of the suite that lose a change or return a wrong result. All other broken stores with pushes break
+ * rules about extra pushes, logs, counts, arguments or signals, which the exploration does not check.
  */
 const lossy: readonly (readonly [id: string, scenario: ScenarioName])[] = [
   ['without-synchronize-nothing-is-pending', TWO_TEAMS],

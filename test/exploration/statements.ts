@@ -127,7 +127,7 @@ async function runOrder(callers: readonly Caller[], works: readonly Work[], orde
 
 /**
  * Resolves when no caller makes progress without another step: each has a statement to send, has ended, or waits for a
- * lock that such a caller holds. Waits for a lock of autovacuum do not count, because they end without a step.
+ * lock of another caller. A wait for a lock of autovacuum does not count, because it ends without a step.
  */
 async function becomeStill(callers: readonly Caller[]): Promise<void> {
   const isIdle = (caller: Caller) => caller.next() !== undefined || caller.ending() !== undefined

@@ -37,7 +37,7 @@ function toRange(block: string, version: 4 | 6): { first: bigint; last: bigint }
 }
 
 /**
- * Rejected besides the blocks in the special-purpose registries: multicast, reserved blocks and, for IPv6, everything
+ * Rejected blocks that are not in the special-purpose registries: multicast, reserved blocks and, for IPv6, everything
  * outside 2000::/3.
  */
 const otherBlocks = {
@@ -136,7 +136,7 @@ describe('IPv4 spellings that a URL parser or inet_aton accepts:', () => {
         .normalize('NFKC')
         .replace(/[\s\u00ad\u200b]|[.。]\s*$/g, '')
         .replaceAll('。', '.')
-        // These zeros do not change the value, even if a leading zero means octal.
+        // Removes leading zeros, which change none of these values, even if they mean octal.
         .replace(/\b0+(?=[0-9])/g, '') === '8.8.4.4'
     expect(refused.filter(isSpelled).length).toBeGreaterThan(5)
     for (const spelling of refused) {

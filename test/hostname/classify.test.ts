@@ -42,7 +42,7 @@ test('characters that mapping removes do not make a name too long', () => {
   expect(classifyHostname(`e\u0301${'\u00ad'.repeat(100)}.de`)).toMatchObject({ valid: true, domain: 'xn--9ca.de' })
 })
 
-test.each(['*.co.uk', '*.co.uk.', '*.co.uk\u3002'])('the rejection of %j names the suffix co.uk', input => {
+test.each(['*.co.uk', '*.co.uk.', '*.co.uk\u3002'])('the result for %j contains the public suffix co.uk', input => {
   expect(classifyHostname(input)).toMatchObject({ reason: 'wildcard_over_public_suffix', suffix: 'co.uk' })
 })
 

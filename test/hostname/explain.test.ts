@@ -41,9 +41,9 @@ describe('what people paste', () => {
     ])
   })
 
-  test.each([...lines, ...rows].map((row, index) => [index + 1, row.reason, row] as const))(
-    'an input in pasted-names.json matches pattern %i, and is rejected with the reason %j',
-    (_, reason, { pattern }) => {
+  test.each([...lines, ...rows].map((row, index) => [row.reason, index + 1, row] as const))(
+    'at least one pasted input matches the pattern for the reason %j, and gets this reason (pattern %i)',
+    (reason, _, { pattern }) => {
       const found = cases.filter(([input]) => pattern.test(input.trim().replace(/^\*\.(?=\S)/, '')))
       expect(
         found.map(([input]) => classifyHostname(input)),
@@ -64,8 +64,8 @@ describe('messages', () => {
           '(tldts x.y.z), published on <date>',
         ),
       )
-    // For each wording, its first message, and the number of cases that have it. Messages have the same wording if they
-    // differ only in quoted text and characters.
+    // For each wording: the first message, and the number of cases. Messages have the same wording if they differ only
+    // in quoted text and characters.
     const wordings = new Map<string, string[]>()
     for (const message of messages) {
       const wording = message.replaceAll(/"[^"]*"|U\+[0-9A-F]+/g, '')

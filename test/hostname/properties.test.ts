@@ -11,8 +11,8 @@ const fragments = [
 ]
 
 /**
- * Real hostnames, parts of them with odd characters in between, addresses, any strings, and texts that look like
- * A-labels.
+ * Real hostnames, parts of them with odd characters in between, addresses, arbitrary strings, and strings that look
+ * like A-labels.
  */
 const anything = fc.oneof(
   fc.constantFrom(...real),

@@ -105,7 +105,7 @@ for (const name of Object.keys(servers))
  */
 async function readOverHttp10(origin) {
   const { hostname, port } = new URL(origin)
-  // If a read does not fill its buffer, Node may take a reset for an end.
+  // If a read does not fill its buffer, Node may mistake a reset for an end.
   const onread = { buffer: Buffer.alloc(1), callback: () => true }
   const socket = connectTcp({ host: hostname, port: Number(port), onread })
   socket.write('GET /v1/domains/export HTTP/1.0\r\nAccept-Encoding: gzip\r\n\r\n')

@@ -12,7 +12,7 @@ const authenticate = () => ({ type: 'team', teamId: '1', scopes }) as const
 const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
 const onError = () => {}
 
-/** The part of the server that queries the database first. */
+/** For each server: the part that queries the database first. */
 const askers = {
   'the key store’s': (database: Pool) => ({
     store: createPostgresStore({ database, findTeam }),

@@ -110,7 +110,7 @@ test('if several checks fail, the call gets the error that docs/errors.md lists 
   expect(await ask()).toMatchObject({ status: 200, isLimited: true })
 
   const guide = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8')
-  // Adapters return the first two codes of the guide, because adapters find the operation.
+  // The first two codes of the guide come from the adapters, which choose the operation.
   const [, , ...documented] = [...guide.matchAll(/^## \d+ `(\w+)`$/gm)].map(([, code]) => code)
   expect(answers.map(({ error }) => error)).toEqual(documented.slice(0, 9))
   expect(answers.map(({ isLimited }) => isLimited)).toEqual([false, ...Array(8).fill(true)])

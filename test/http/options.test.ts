@@ -65,7 +65,7 @@ const wrong: [what: string, message: RegExp, options: unknown][] = [
     /"bodyLimit" must be an integer number of bytes above 0/,
     { ...right, bodyLimit },
   ]),
-  // A timer with a longer delay than 31 bits would fire immediately.
+  // A timer would fire immediately if its delay had more than 31 bits.
   ...['timeLimit', 'bodyTimeLimit', 'pageTimeLimit'].flatMap(name =>
     [Number.NaN, -1, 0, Number.POSITIVE_INFINITY, 2 ** 31, '30000', null].map((limit): [string, RegExp, unknown] => [
       `${inspect(limit)} as ${name}`,
@@ -124,7 +124,7 @@ test('an adapter rejects an option that only another adapter has', () => {
 
 test('exactly one of the options `keys` and `authenticate` is required, even by the types', () => {
   const { store, keys } = right
-  // @ts-expect-error: nothing identifies the caller
+  // @ts-expect-error: no option identifies the caller
   expect(() => domainsRouter({ store })).toThrow(TypeError)
   // @ts-expect-error: two options identify the caller
   expect(() => domainsRouter({ store, keys, authenticate: () => team1 })).toThrow(TypeError)

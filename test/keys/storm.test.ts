@@ -10,7 +10,7 @@ const random = createRandom(seed)
 const schema = 'storm'
 const SERVERS = 3
 const CALLERS = 60
-/** How often each key is tried, in calls at the same time. */
+/** The number of simultaneous calls with each key. */
 const TRIES = 12
 
 type Kind = 'valid' | 'unknown' | 'revoked' | 'being revoked'

@@ -22,8 +22,7 @@ export async function startRacers(module: URL, configs: readonly object[]) {
 
   /**
    * Checks that the results of each round, together with the registrations after it, are linearizable. With
-   * `hasTornReads`, calls that lock nothing are checked only for each registrable domain alone, and limits are not
-   * checked.
+   * `hasTornReads`, calls without locks are checked for each registrable domain separately, and limits are not checked.
    */
   async function expectOrder(
     store: RacedStore,

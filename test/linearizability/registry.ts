@@ -1,12 +1,12 @@
 import { covers, type HeldName, type Known, verdictOf } from '../simulation/rules.ts'
 
 /**
- * A linearizability checker for calls that overlap in time. It searches an order of atomic steps that explains the
- * results: one step for each call, at some moment between the start and the end of the call. What a step does is
+ * A linearizability checker for calls that overlap in time. It searches for an order of atomic steps that explains the
+ * results: one step for each call, at some moment between the start and the end of the call. The effect of a step is
  * computed by brute force, with the rules of overlap in `test/simulation/rules.ts`, which share no code with `src`.
  *
- * The algorithm is that of Wing & Gong, "Testing and verifying concurrent objects" (1993). As in Lowe, "Testing for
- * linearizability" (2017), it tries each situation only once.
+ * The algorithm is from Wing & Gong, "Testing and verifying concurrent objects" (1993). It tries each situation only
+ * once, as in Lowe, "Testing for linearizability" (2017).
  */
 
 /** A call with its outcome. */
@@ -68,7 +68,7 @@ type State = readonly Held[]
 type Limits = Readonly<Record<string, number>>
 
 /**
- * Searches an order of all calls that explains their outcomes. The registry is empty at first, and only the names in
+ * Searches for an order of all calls that explains their outcomes. The registry is empty at first. Only the names in
  * the given registrable domains are considered. If such an order exists for one domain, the calls behave as if they ran
  * one after another there. If it exists for several domains, a call over all of them is also one atomic step.
  *

@@ -13,7 +13,7 @@ interface NodeTask {
    */
   readonly monitor?: MonitorAddress
   readonly keys: readonly KeyRecord[]
-  /** Its number among the nodes. */
+  /** The number of this node. */
   readonly node: number
 }
 

@@ -15,7 +15,7 @@ export interface MariadbServer {
   readonly log: readonly string[]
   /** Starts the server, and waits until it has recovered. */
   start(): Promise<void>
-  /** Kills it with SIGKILL. */
+  /** Kills the server with SIGKILL. */
   kill(): Promise<void>
   /** Stops the server, and removes its files. */
   remove(): Promise<void>

@@ -6,7 +6,7 @@ export default {
     'src/{keys,wire}/*.ts',
     '!src/keys/key-row.ts',
   ],
-  // The files that the tests need. biome.json is left out, because a second one is an error.
+  // The files that the tests need. biome.json is left out, because Biome rejects a second one.
   ignorePatterns: ['/*', '!/src', '!/test', '!/dist', '!/examples', '!/package.json', '!/tsconfig.json'],
   testRunner: 'vitest',
   vitest: { configFile: 'test/mutation/vitest.config.ts' },

@@ -115,7 +115,7 @@ describe('the example of an error equals a real response:', () => {
 
   /** How to provoke each code: the options of the handler, and the request. */
   const provocations: Record<
-    Exclude<ErrorCode, 'not_found' | 'method_not_allowed'>, // See test/adapters/fetch.test.ts.
+    Exclude<ErrorCode, 'not_found' | 'method_not_allowed'>, // tested in test/adapters/fetch.test.ts
     [options: Partial<HandlerOptions>, body?: unknown, contentType?: string]
   > = {
     invalid_request: [asTeam1, { domains: [] }],

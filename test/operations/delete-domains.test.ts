@@ -31,7 +31,7 @@ test('each name gets a result, in the submitted order, and a deleted name can be
   expect(again.data.totals.created).toBe(2)
 })
 
-test('a name is missing if it was deleted before, in the same call or an earlier one', async () => {
+test('the result is "missing" for a name that the same call or an earlier one has already deleted', async () => {
   const { store } = await createFilledStore()
   const statusOf = async (...domains: string[]) =>
     (await deleteDomains(deleting, { domains }, store)).data.results.map(({ status }) => status)

@@ -17,7 +17,7 @@ async function createFilledStore(count: number) {
 }
 
 test.each([0, 1, 999, 1000, 1001, 2500])(
-  'eachRegistration yields each of %i registrations once, in order',
+  'eachRegistration yields each registration once, in order (store of %i)',
   async count => {
     const store = await createFilledStore(count)
     expect(await collect(store, { teamId: '1' })).toEqual(manyDomains(count))

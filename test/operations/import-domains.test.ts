@@ -27,7 +27,7 @@ async function collect<T>(walk: AsyncIterable<T>): Promise<T[]> {
 }
 
 test.each([0, 1, 999, 1000, 1001, 2500])(
-  '%i registrations are copied with all fields, and importing them again adds nothing',
+  'an import copies each registration with all fields, and a second import adds nothing (store of %i)',
   async count => {
     const [old, store] = [createStore(), createStore()]
     await save(old, '1', manyDomains(count))
@@ -70,7 +70,7 @@ describe('a registration is rejected if', () => {
     ['its name is a wildcard over a top-level domain', 'public_suffix_domain', { domain: '*.com' }],
     ['its name is not at or below its registrable domain', 'invalid_domain', { registrableDomain: 'example.org' }],
     [
-      'its registrable domain is only the end of one of its labels',
+      'its registrable domain begins in the middle of a label of the name',
       'invalid_domain',
       { registrableDomain: 'ample.net' },
     ],
@@ -161,7 +161,7 @@ test('the next sweep pushes the unsynchronized registrations of an import, and n
 })
 
 test.each([7, '', 'a\0', '\ud800'])(
-  'the team ID %j ends the import, and earlier batches stay imported',
+  'an import ends at the invalid team ID %j, and earlier batches stay imported',
   async teamId => {
     const store = createStore()
     const wrong = { ...toImport('wrong.example.com'), teamId } as unknown as RegistrationToImport

@@ -166,7 +166,7 @@ test(`${counts.registrations} registrations are compared with as many watched na
   const numberOf = (text: string) => Number.parseInt(text.slice(24), 16)
   const isRegistered = (number: number) => number % 1000 !== 7
   const isWatched = (number: number) => number % 1000 !== 8
-  /** How many registrations the store has returned that the watched list has not reached yet, now and at most. */
+  /** The number of registrations that the store has returned before the watched list reached them: now, and at most. */
   let [ahead, farthestAhead] = [0, 0]
   const store: DomainStore = {
     findTeam: () => null,

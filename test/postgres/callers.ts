@@ -56,8 +56,8 @@ export function createCalls(random: Random, count: number): Call[] {
 }
 
 /**
- * A name that conflicts with the names of the calls just before and after it. Locks of its registrable domain already
- * exist.
+ * Returns a name that conflicts with those of the calls just before and after this one. Earlier calls have already
+ * locked its registrable domain.
  */
 function contest(index: number): string {
   const round = Math.floor(index / 4)

@@ -52,7 +52,7 @@ async function countOverlaps(database: PostgresBridge, schema: string, rounds: n
   await migrate({ database: pool, schema })
   const stores = Array.from({ length: 2 }, () => createPostgresStore({ database, schema, findTeam }))
   const [one, two] = stores as [(typeof stores)[0], (typeof stores)[0]]
-  // Registers the bases, which creates the lock rows. They do not conflict with the wildcards, which do not cover them.
+  // Registers the bases of the wildcards, which creates the lock rows. A wildcard does not conflict with its base.
   await save(one, '1', manyDomains(rounds))
   let overlaps = 0
   for (const domain of manyDomains(rounds)) {

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-testAgainstMemory(() => ({
+testAgainstMemory('PostgreSQL', () => ({
   async create(options) {
     for (const table of ['names', 'changes']) await pool.query(`DELETE FROM domain_registration.${table}`)
     return createPostgresStore({ ...options, database: pool })

@@ -12,7 +12,7 @@ export interface NodeTask {
   readonly schema: string
   /** Keys that the server adds when it starts. Default: none. */
   readonly keys?: readonly KeyRecord[]
-  /** Its number among the nodes. */
+  /** The number of this node. */
   readonly node: number
 }
 

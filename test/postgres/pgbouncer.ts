@@ -22,7 +22,7 @@ export function findPgBouncer(): { path: string; version: string } | undefined {
   return { path, version }
 }
 
-/** The number of sessions with the server, however many clients there are. */
+/** The number of sessions with the server, regardless of the number of clients. */
 const SESSIONS = 3
 /** The user that runs PgBouncer. PgBouncer refuses to run as root. */
 const NOBODY = 65534

@@ -172,7 +172,7 @@ function tellRead(plan: Plan): string[] {
   return [`${index}: (${columns.join(', ')})`]
 }
 
-/** The tables are tested in this order: a connection keeps the plan that it made while a table was small. */
+/** The order of the tables matters, because a connection keeps the plan that it made while a table was small. */
 const tables: readonly (readonly [what: string, sql: string])[] = [
   ['tables that were never analyzed', 'SELECT'],
   ['tables that were analyzed while they were empty', 'VACUUM ANALYZE'],

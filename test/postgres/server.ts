@@ -21,7 +21,7 @@ export interface TestServer {
   stop(): Promise<void>
 }
 
-/** How any process of a test run can connect to a server. */
+/** A running server, to which any process of a test run can connect. */
 export interface RunningServer {
   readonly config: PoolConfig
   /** The log file of the server. A statement is logged before its response is sent. */

@@ -139,7 +139,7 @@ describe.each(Object.entries(drivers))('%s:', (name, { overPool, begin }) => {
   })
 })
 
-// Checked by `tsc`.
+// `tsc` checks this test.
 test('the types accept the drivers, and reject a transaction or a single connection instead of a pool', () => {
   expectTypeOf<Pool | PGlite | PGliteInterface | Sql>().toExtend<PostgresDriver>()
   expectTypeOf<PgliteTransaction>().toExtend<PostgresTransaction>()

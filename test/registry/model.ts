@@ -51,8 +51,8 @@ export interface Modelled {
  * that they often overlap. Some of them were registered under a suffix list in which `a.example.com` is a public
  * suffix.
  */
-export function testAgainstMemory(open: () => Modelled): void {
-  test(`behaves like the memory store in random calls (seed ${seed})`, { timeout: 600_000 }, async () => {
+export function testAgainstMemory(name: string, open: () => Modelled): void {
+  test(`random calls return the same in ${name} as in memory (seed ${seed})`, { timeout: 600_000 }, async () => {
     const seen = { pushed: 0, refused: 0, released: 0 }
     await fc.assert(
       fc.asyncProperty(

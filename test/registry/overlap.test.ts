@@ -45,7 +45,7 @@ const outcomes = [
   ['wildcard_conflict', 'a.b.c.example.com', ['*.example.com'], []],
   ['wildcard_conflict', 'a.b.c.example.com', ['*.c.example.com'], []],
   ['wildcard_conflict', '*.a.example.com', ['*.example.com'], []],
-  // It does not cover its own base, nor names that only look similar.
+  // A wildcard covers neither its own base nor names that only look similar.
   ['created', 'example.com', ['*.example.com'], []],
   ['created', '*.example.com', ['example.com'], []],
   ['created', 'a.b.example.com', ['*.a.example.com'], []],

@@ -56,7 +56,7 @@ describe('a batch of names that fails', () => {
   })
 
   test.each([1, 2, 3, 4, 5, 8, 50])(
-    'because of any one of its %i names costs only the result of that name',
+    'because of one name costs only the result of that name, whichever name it is (batch of %i)',
     async count => {
       const names = hundred.slice(0, count)
       for (const { domain } of names) {

@@ -8,7 +8,8 @@ import { save } from '../../src/testing/calls.ts'
 type Open = (options?: Pick<ManagedStoreOptions, 'synchronize'>) => ManagedStore
 
 /**
- * Tests the records of a store without `synchronize` on the tables of a store that has it.
+ * Tests which changes a store without `synchronize` records if it shares its tables with a store that has
+ * `synchronize`.
  *
  * @param prepare Creates empty tables, and returns a function that opens stores on them. Called for each test.
  */

@@ -243,7 +243,7 @@ describe('a monitor that throws MonitorUnavailableError', () => {
     [1_000, 1_000],
     [undefined, SOON],
   ])(
-    'with retryAfter %s in the middle of a sweep is not sent again what it accepted, and earlier refusals are reported',
+    'with retryAfter %s in the middle of a sweep gets no accepted change again, and earlier refusals are reported',
     async (retryAfter, wait) => {
       const { monitor, sweep, told, waits } = open(['a.com', 'b.com', 'c.com', 'd.com'])
       let pushes = 0

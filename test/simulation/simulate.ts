@@ -214,8 +214,8 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
         }),
       import: request =>
         ask(worker, () => {
-          // Rejects an ID that was released in the meantime: the monitor ignores later changes of a released ID. An
-          // application that moves to another store imports before anyone can release.
+          // Rejects an ID that was released in the meantime: the monitor ignores later changes of a released ID. In a
+          // real move to another store, the import ends before anyone can release.
           if (request.domainIds.some(id => history.some(held => held.domainId === id && !isHeldNow(held))))
             throw new Error('released meanwhile')
           let imported: readonly ListedRegistration[] = []
@@ -274,7 +274,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
     clock.plan(random.integer(0, 2_000), null, startProcess)
   }
 
-  /** What the monitor does with a push. */
+  /** Lets the monitor accept or refuse a push. */
   function send(worker: object, changes: readonly Change[]): Promise<void> {
     checkPush(changes)
     const flight: Flight = {

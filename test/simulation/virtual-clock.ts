@@ -1,4 +1,4 @@
-/** Owns timers. When the process that it stands for ends, they are dropped. */
+/** Represents a process, and owns its timers. When the process ends, its timers are dropped. */
 export type Owner = object
 
 interface Event {
@@ -19,8 +19,8 @@ export interface VirtualClock {
   /** Drops the events of an owner, and all events that the owner plans later. */
   end(owner: Owner): void
   /**
-   * Runs events in order, for some milliseconds or until `isOver` returns true. After the event of an owner, all
-   * promises settle before the next event. After an event without an owner, it does not wait for promises.
+   * Runs events in order, for some milliseconds or until `isOver` returns true. After an event that has an owner, all
+   * promises settle before the next event. After an event without an owner, the next event does not wait for promises.
    */
   pass(milliseconds: number, isOver: () => boolean): Promise<void>
   /** A timer belongs to the owner of the event that is running. */

@@ -70,7 +70,7 @@ describe('createSqliteStore rejects', () => {
     [{ timeLimit: 0 }, 'The option "timeLimit" must be a number of milliseconds'],
     [{ findTeam: 'x' }, 'The option "findTeam" must be a function from an ID to a team; it is "x"'],
     [{ synchronize: 1 }, 'The option "synchronize" must be a function'],
-  ])('the options %o', (options, message) => {
+  ])('the options %j', (options, message) => {
     expect(() => createStore({ database: open(), ...options })).toThrow(message)
   })
 })
@@ -120,7 +120,7 @@ describe('a call fails as a whole, with the reason,', () => {
     const domains = Array.from({ length: 900 }, (_, index) => `www.n${index}.com`)
     await save(store, '1', domains)
     const kinds = async () => new Set((await store.listPending()).map(({ kind }) => kind))
-    // The change of each release takes more space than deleting the registration frees.
+    // Each release records a change, which takes more space than the deleted registration frees.
     database.exec(`CREATE TABLE ballast (x); CREATE TRIGGER fill AFTER INSERT ON domain_registration_changes
       BEGIN INSERT INTO ballast VALUES (zeroblob(8000)); END`)
     const [size] = database.prepare('PRAGMA page_count').all() as { page_count: number }[]

@@ -2,7 +2,7 @@ import { createSqliteStore } from '../../src/sqlite/index.ts'
 import { testAgainstMemory } from '../registry/model.ts'
 import { openDatabase } from './open-database.ts'
 
-testAgainstMemory(() => {
+testAgainstMemory('SQLite', () => {
   const database = openDatabase()
   return {
     create: async options => createSqliteStore({ ...options, database }),

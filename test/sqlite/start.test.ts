@@ -29,7 +29,7 @@ test.each([
   ['full', 2],
   ['normal', 1],
 ] as const)(
-  'with the option synchronous: %s, PRAGMA synchronous is %i, and SQLite does not wait for locks itself',
+  'if the option `synchronous` is %s, PRAGMA synchronous is %i, and SQLite does not wait for locks itself',
   (synchronous, level) => {
     const database = openDatabase()
     createSqliteStore({ database, findTeam: () => null, synchronous })

@@ -26,7 +26,7 @@ function findUndocumented(files: readonly string[]): { exported: number; missing
   return { exported: exported.size, missing }
 }
 
-// This test compiles the package, which takes long on a busy machine.
+// This test compiles the package, which takes a long time on a busy machine.
 test('every export has a doc comment, and every exported function or class has an example', {
   timeout: 120_000,
 }, () => {

@@ -66,7 +66,7 @@ const savingAs = (id: string, breaks: string, change: (row: Row) => Partial<Row>
     save: (rows, names, toRow) => soundSteps.save(rows, names, name => ({ ...toRow(name), ...change(toRow(name)) })),
   })
 
-/** Changes for how long changes are leased, to a sweep or to the call that saves or finds them. */
+/** Changes the duration of leases: of those for a sweep, or of those for a call that saves or finds changes. */
 const leasing = (id: string, breaks: string, what: 'sweep' | 'save' | 'find', lease: number) =>
   broken(id, breaks, { lease: (milliseconds, by) => (by === what ? lease : milliseconds) })
 
@@ -290,7 +290,7 @@ const ofRegistering: readonly BrokenStore[] = [
     reportFound: found => ({ ...found, below: found.below.toReversed() }),
   }),
 
-  broken('overlap-created', 'finds every name that ends with the letters of the base below a wildcard', {
+  broken('overlap-created', 'treats every name that ends with the letters of a base as below that base', {
     isBelow: (row, base) => row.domain.endsWith(base),
   }),
   hiding('overlap-existing', 'does not find IPv6 addresses', row => /^[\da-f]+:[\da-f:]+$/.test(row.domain)),
@@ -321,7 +321,7 @@ const ofRegistering: readonly BrokenStore[] = [
       for (const row of saved.filter(({ domain }) => !isWildcard(domain))) remove(rows, row)
     },
   }),
-  broken('two-teams-side-by-side', 'reserves a registrable domain for the first team in it', {
+  broken('two-teams-side-by-side', 'lets only the first team register names in a registrable domain', {
     finishCall({ teamId, registrableDomains }, { rows }) {
       const others = rows.filter(row => row.teamId !== teamId)
       if (others.some(row => registrableDomains.includes(row.registrableDomain))) throw new Error('Not yours')
@@ -357,12 +357,12 @@ const ofConcurrency: readonly BrokenStore[] = [
   broken('race-between-teams', 'runs calls of different teams concurrently', lockUnless(between(isAny))),
   broken(
     'race-of-wildcard-and-name',
-    'runs one call for names and one for wildcards of the same team concurrently',
+    'runs a call for names and a call for wildcards concurrently if the same team makes both',
     lockUnless(within(isMixed)),
   ),
   broken(
     'race-of-wildcard-and-name-between-teams',
-    'runs one call for names and one for wildcards of different teams concurrently',
+    'runs a call for names and a call for wildcards concurrently if different teams make them',
     lockUnless(between(isMixed)),
   ),
   broken('race-below-a-held-name', 'has write skew within a team', skewed(within(isMixed))),
@@ -602,7 +602,7 @@ const ofSweeping: readonly BrokenStore[] = [
         .toReversed()
         .slice(0, limit),
   }),
-  broken('pending-in-the-order-of-due-times', 'pushes first what was changed first, even if it became due last', {
+  broken('pending-in-the-order-of-due-times', 'pushes the oldest change first, even if it became due last', {
     choose: (waiting, ...rest) =>
       [...soundSteps.choose(waiting, ...rest)].sort((one, other) => Number(one.change.at) - Number(other.change.at)),
   }),
@@ -679,7 +679,7 @@ const ofSweeping: readonly BrokenStore[] = [
     choose: (waiting, ...rest) =>
       soundSteps.choose(waiting, ...rest).map(each => (each.refusals > 0 ? { ...each } : each)),
   }),
-  broken('refused-by-due-time', 'pushes last what was refused most often, even if it has been due the longest', {
+  broken('refused-by-due-time', 'pushes the most often refused change last, even if it has been due the longest', {
     choose: (waiting, limit, ...rest) =>
       soundSteps
         .choose(waiting, 1000, ...rest)

@@ -12,7 +12,7 @@ import { brokenStores } from './broken-stores.ts'
 import { createNaiveStore } from './naive-store.ts'
 
 const features: readonly StoreFeature[] = [...managedStoreFeatures, 'import', 'transfer']
-/** A store has one of the two. */
+/** A real store has either `synchronize` or `isInTransaction`. */
 const allFeatures: readonly StoreFeature[] = [...features, 'isInTransaction']
 const allCases = domainStoreSuite({ createStore: setup => createNaiveStore(setup), features: allFeatures })
 

@@ -6,7 +6,7 @@ import { type MonitorUnderTest, monitorSuite } from '../../src/testing/index.ts'
 interface Parts {
   keyOf(change: Change): string
   hear(heard: Map<string, Change>, key: string, change: Change): void
-  /** What the monitor does with a push if it refuses some of the changes. */
+  /** Handles a push if the monitor refuses some of the changes. */
   take(changes: readonly Change[], hear: (change: Change) => void): Promise<void>
   list(heard: ReadonlyMap<string, Change>): string[]
 }

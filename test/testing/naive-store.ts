@@ -38,7 +38,7 @@ export interface Waiting {
 
 export interface Tables {
   readonly rows: Row[]
-  /** By `domainId`. */
+  /** The pending changes, by `domainId`. */
   readonly waiting: Map<string, Waiting>
 }
 
@@ -90,7 +90,7 @@ export interface Steps {
   wrap(store: SuiteStore, tables: Tables, setup: StoreSetup): SuiteStore
 }
 
-/** Lets a call begin only once it need not wait for any running call. */
+/** Lets a call begin only once no running call makes it wait. */
 export function lockWhere(mustWait: (one: RegistrationStep, other: RegistrationStep) => boolean) {
   return () => {
     const running = new Map<RegistrationStep, Promise<void>>()

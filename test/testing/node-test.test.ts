@@ -13,7 +13,7 @@ test('every case of the suite runs under node:test', async () => {
     createStore: setup => createNaiveStore(setup),
     features: managedStoreFeatures,
   })
-  // With this variable, Node's runner marks tests as its children, and they report in a different format.
+  // Node's test runner sets this variable for its children, which then report in a different format.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   const { stdout } = await run(
     process.execPath,

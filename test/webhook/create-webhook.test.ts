@@ -16,7 +16,7 @@ const toChange = (index: number, kind: Change['kind'] = 'registered') =>
     registrableDomain: `n${index}.com`,
     teamId: '1',
     at: new Date(1_767_323_045_678 + index),
-    lease: 7, // A store's own.
+    lease: 7, // a property that only the store uses
   }) as Change
 const changes = (count: number) => Array.from({ length: count }, (_, index) => toChange(index))
 

@@ -20,13 +20,15 @@ export const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`
 export interface MonitorProcess {
   readonly url: string
   start(): Promise<void>
-  /** By SIGKILL. */
+  /** Kills the monitor with SIGKILL. */
   kill(): Promise<void>
-  /** The hostnames that it watches, by `domainId`. */
+  /** The watched hostnames, by `domainId`. */
   watched(): Promise<Readonly<Record<string, string>>>
-  /** Restarts it without the released IDs that it has remembered, because a restored registry may have them again. */
+  /**
+   * Restarts the monitor without its memory of released IDs, because a restored registry may contain these IDs again.
+   */
   forgetReleased(): Promise<void>
-  /** Kills it, and removes its saved state. */
+  /** Kills the monitor, and removes its saved state. */
   remove(): Promise<void>
 }
 

@@ -19,11 +19,11 @@ describe('team_id of a list, with an organization key,', () => {
 
 describe('the format of an export', () => {
   test.each([
-    [undefined, 'csv'],
-    ['', 'csv'],
+    ['csv', undefined],
+    ['csv', ''],
     ['csv', 'csv'],
     ['ndjson', 'ndjson'],
-  ])('sent as %j is %s', (format, expected) => {
+  ])('is %s if the parameter is %j', (expected, format) => {
     expect(parseFormat({ format }, organization)).toBe(expected)
   })
 
@@ -31,7 +31,7 @@ describe('the format of an export', () => {
     ['CSV', 'format must be "csv" or "ndjson".'],
     ['json', 'format must be "csv" or "ndjson".'],
     [['csv', 'csv'], 'format must be sent once.'],
-  ])('sent as %j is rejected: %s', (format, message) => {
+  ])('is rejected if the parameter is %j: %s', (format, message) => {
     expect(() => parseFormat({ format }, organization)).toThrow(
       expect.objectContaining({ code: 'invalid_request', message }),
     )

@@ -88,6 +88,6 @@ describe('A-labels equal those of tr46 (except punctuation that only tr46 accept
 })
 
 test('a misplaced joiner is rejected even after a valid one', () => {
-  // If a label has two joiners, tr46 takes the second one for the first one.
+  // If a label has two joiners, tr46 mistakes the second one for the first one.
   expect(toALabels('क्\u200cب\u200cब')).toMatchObject({ reason: 'misplaced joiner' })
 })

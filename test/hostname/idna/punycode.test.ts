@@ -31,7 +31,7 @@ test.each(samples)('"%s" is encoded and decoded as RFC 3492 shows', (unicode, en
   expect(decodePunycode(encoded)).toBe(unicode)
 })
 
-/** The converted string, or a mark that the conversion throws. */
+/** Returns the converted string, or a mark if the conversion throws. */
 const outcomeOf = (convert: (text: string) => string, text: string) => {
   try {
     return convert(text)

@@ -4,7 +4,9 @@ import { createWebhook } from 'domain-registration/webhook'
 
 let handle
 
-/** Created at the first request, because `next build` also loads every route, without the server's environment. */
+/**
+ * Creates the handler at the first request, because `next build` loads every route without the server's environment.
+ */
 export async function handleDomains(request) {
   handle ??= make()
   return (await handle)(request)

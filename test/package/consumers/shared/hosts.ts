@@ -82,7 +82,7 @@ domainsRouter(ofExpress)
 fastify().register(domainsPlugin, ofFastify)
 domainsHandler(ofFetch)
 
-// @ts-expect-error: a code of the host's own needs a status
+// @ts-expect-error: the application's own code needs a status
 new ApiError('blocked', 'Not from here.')
 // The context that the framework passes along is typed.
 export const POST: (request: Request, context: { params: Promise<object> }) => Promise<Response> = domainsHandler({
@@ -96,12 +96,12 @@ const withContext = domainsHandler<{ env: { TEAM: string } }>({
 withContext(new Request('https://api.test/v1/domains'), { env: { TEAM: '1' } })
 // @ts-expect-error: the context is missing
 withContext(new Request('https://api.test/v1/domains'))
-// @ts-expect-error: nobody identifies the caller
+// @ts-expect-error: no option identifies the caller
 domainsRouter({ store })
 // @ts-expect-error: a misspelled option
 domainsRouter({ store, keys, bodylimit: 1 })
 
-// Callers.
+// Programs that call the API.
 const onProgress = ({ done, total }: Progress) => console.log(done, total ?? 'of some')
 registerAll(['a.com'], { url: 'https://api.test/v1/domains', apiKey: 'key', teamId: maybeText, onProgress })
   .then(({ results }) =>

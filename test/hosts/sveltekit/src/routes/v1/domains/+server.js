@@ -5,7 +5,7 @@ import { env } from '$env/dynamic/private'
 
 let handle
 
-/** Created at the first request: a build also loads this module, but without the server's environment. */
+/** Creates the handler at the first request, because a build loads this module without the server's environment. */
 export async function POST({ request }) {
   handle ??= make()
   return (await handle)(request)

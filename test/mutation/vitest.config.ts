@@ -5,9 +5,10 @@ export default defineConfig({
   test: {
     setupFiles: ['test/mutation/make-what-is-kept.ts'],
     include: [
-      'test/{keys,registry,wire}/*.test.ts',
-      'test/{refusals,register-domains,list-domains}.test.ts',
-      'test/{tracing,http/options,sqlite/key-store}.test.ts',
+      'test/{keys,operations,registry,wire}/*.test.ts',
+      'test/{http/options,runtime/tracing,sqlite/key-store}.test.ts',
     ],
+    // They need PostgreSQL.
+    exclude: ['test/operations/{limit,transfer}.test.ts'],
   },
 })

@@ -35,8 +35,8 @@ export function readNodeBody(request: NodeRequest, limit: number): RequestBody |
 }
 
 /**
- * Call this before responding to a body that was not read to its end, so a body that never ends does not keep its
- * connection open.
+ * Call this before you respond to a request whose body was not read to its end. Otherwise a body that never ends would
+ * keep its connection open.
  *
  * A 408 or a 413 closes the connection, or in HTTP/2 the stream (RFC 9113, section 8.1). Any other response, such as a
  * 401, keeps the connection for the next call if the rest of the body arrives within the time limit.

@@ -4,8 +4,8 @@ import type { ApiError } from '../errors/api-error.ts'
 export type RefusedBodies = Readonly<Record<string, (() => ApiError) | undefined>>
 
 /**
- * Turns the framework's rejection into a body that fails when read, so the checks that precede the body, such as the
- * one for a 401, still come first.
+ * Turns the framework's rejection into a body that fails when it is read. So earlier checks, such as the check for a
+ * 401, still come first.
  *
  * @returns `null` for any other error, which the application handles.
  */

@@ -85,7 +85,7 @@ export class CallError extends Error {
 }
 
 /**
- * Sends a call, and retries it if its response was lost, and after 408, 429 and 5xx.
+ * Sends a call. Retries it if its response was lost, and after 408, 429 and 5xx.
  *
  * @throws {CallError} if a retry would not change the response, or if the next retry would come after `patience`.
  */

@@ -59,7 +59,8 @@ export const registerFields = {
 }
 
 /**
- * Registers any number of hostnames with a service that offers this operation, in calls of 100, four at once.
+ * Registers any number of hostnames with a service that offers this operation. Sends them in calls of 100, four at
+ * once.
  *
  * Sending a name again is safe: if a name was registered and the response was lost, the retry returns `existing`, with
  * the same `domainId`. A call is retried if its response was lost, and after 408, 429 and 5xx; names whose result was
@@ -75,8 +76,8 @@ export const registerFields = {
  * @returns When awaited, one result for each name, in the order of the names, and totals. With `for await`, one result
  *   after another, also in the order of the names, except that retried names come later. With `for await`, only a few
  *   calls are in memory, even with millions of names. The work begins when you use `await` or `for await`.
- * @throws {RegisterAllError} in three cases: a retry would not change the response, such as 401; every call has failed
- *   for `patience`, or the next retry would come later than that; all other names have a result, and some still get
+ * @throws {RegisterAllError} if a retry would not change the response, such as 401; if every call has failed for
+ *   `patience`, or the next retry would come later than that; or if all other names have a result, and some still get
  *   `internal_error`. The error has the results so far, the names without a result, and the place to resume from.
  * @throws {TypeError} if an option is missing, invalid or unknown, or if a name is not a string. The message says what
  *   to pass instead, and shows neither the key nor the URL.

@@ -9,8 +9,8 @@ export function notFound(): ApiError {
 }
 
 /**
- * @param allowed The allowed methods, which the response must name (RFC 9110, section 15.5.6). None for an operation
- *   that is not offered.
+ * @param allowed The allowed methods, which the response must name (RFC 9110, section 15.5.6). Empty if the operation
+ *   is not offered.
  */
 export function methodNotAllowed(allowed: readonly string[] = ['POST']): ApiError {
   const instead = allowed.length > 0 ? `; send ${allowed.join(' or ')}` : ', and neither is any other'

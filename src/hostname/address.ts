@@ -114,8 +114,8 @@ function parseIPv6(text: string): Groups | null {
 }
 
 /**
- * Formats an address by RFC 5952, section 4: in lower case, without leading zeros, and with `::` for the longest run of
- * zeros (for the first one, if several are equally long).
+ * Formats an address by RFC 5952, section 4. The longest run of zeros becomes `::`. If several runs are equally long,
+ * the first one becomes `::`.
  */
 function formatIPv6(groups: Groups): string {
   const text = groups.map(group => group.toString(16)).join(':')
@@ -152,7 +152,10 @@ function isGlobalUnicast([first = 0]: Groups): boolean {
   return first >> 13 === 1
 }
 
-/** Returns the IPv4 address that an IPv6 address contains, if any. All blocks of such IPv6 addresses are reserved. */
+/**
+ * Returns the IPv4 address that an IPv6 address contains, if any. Such an IPv6 address is never public, because all
+ * blocks of these addresses are reserved.
+ */
 function findEmbeddedIPv4(groups: Groups): number | null {
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = groups
   const join = (high: number, low: number) => high * 0x10000 + low

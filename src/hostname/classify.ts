@@ -309,11 +309,9 @@ interface Undone {
    */
   readonly suggestion?: string
   readonly shown?: string
-  /**
-   * If the rest of the input is a name or an address that cannot be registered: this rest, and a sentence that says
-   * what to do about it.
-   */
+  /** The rest of the input, if it is a name or an address that cannot be registered. */
   readonly rest?: string
+  /** A sentence that says what is wrong with this rest, and what to do about it. */
   readonly restProblem?: string
 }
 
@@ -324,7 +322,7 @@ interface Undone {
  * - The input has at most 512 characters. It is mapped once, and a second time if it might be accepted in A-labels.
  * - User names before an "@" are mapped once.
  * - After each mistake is undone, the rest is mapped. All rests together may have at most {@link MAX_NAME_LENGTH}
- *   characters, without those of ASCII rests, which are not mapped.
+ *   characters. Rests in ASCII do not count, because they are not mapped.
  */
 function undoMistakes(sent: string, rejection: Rejection): Undone {
   let rest = rejection.meant

@@ -141,8 +141,8 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
 }
 
 /**
- * Describes a call for the report of a failure, even if its input is invalid: its team, if the ID is well formed, and
- * how many names it has.
+ * Describes a call for the report of a failure: its team, and the number of its names. The input may be invalid, so the
+ * team is included only if its ID is well formed.
  */
 function readWork({ operation = 'create' }: HandlerRequest, keyContext: KeyContext | undefined, input: unknown) {
   const { domains, team_id: asked } = (input ?? {}) as { domains?: unknown; team_id?: unknown }

@@ -14,8 +14,8 @@ import type { KeyStore } from './key-store.ts'
  * @param authorizationHeader The value of the header; `null` or `undefined` if the request has none.
  * @returns The owner and the scopes of the key. The operation checks whether the scopes suffice.
  * @throws {ApiError} 401 `unauthorized` if the key is missing, malformed, unknown, expired or revoked, or if its prefix
- *   does not match its record; the message does not say which. 500 `internal_error` if the key store fails or returns
- *   something other than a {@link KeyRecord}; the cause says why.
+ *   does not match its record. The message does not say which of these. 500 `internal_error` if the key store fails or
+ *   returns something other than a {@link KeyRecord}. The cause says why.
  *
  * @example
  * const keyContext = await authenticate(request.headers.authorization, keys)

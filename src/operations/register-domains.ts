@@ -35,8 +35,8 @@ export interface RegisterDomainsOptions extends OperationOptions {
  *   synchronized by then, the call fails with 503.
  * @returns One result for each submitted hostname, in the submitted order, and totals.
  * @throws {ApiError} if the whole call fails. Checked in this order: 403 `insufficient_scope`, 400 `invalid_request`,
- *   404 `team_not_found`, 403 `team_suspended`; 403 `domain_limit_reached` (nothing was saved); 503
- *   `domain_registration_unavailable` (everything was saved, but not yet synchronized). 500 `internal_error` if the
+ *   404 `team_not_found`, 403 `team_suspended`, 403 `domain_limit_reached`. In these cases, nothing was saved. 503
+ *   `domain_registration_unavailable` if everything was saved, but not yet synchronized. 500 `internal_error` if the
  *   team cannot be looked up, if the store failed for every hostname, or if the team has a limit and the store cannot
  *   count.
  * @throws {TypeError} if the time limit is invalid, before anything is done.

@@ -50,7 +50,10 @@ export const toCommands = (settings: Settings): string =>
     .map(([name, value]) => `SET LOCAL ${name} = '${value.replaceAll("'", "''")}'`)
     .join('; ')
 
-/** The statements of one transaction, in order. After a failure, past the deadline, or after the end, none is sent. */
+/**
+ * The statements of one transaction, in order. After a failure, after the deadline, or after the end, no statement is
+ * sent.
+ */
 export interface Sequence extends Transaction {
   add(query: BoundStatement): Promise<Answer>
   /** Whether any change must be committed. */

@@ -152,9 +152,9 @@ function insertAsGiven({ change, statements }: StoreTransaction, saved: readonly
 /**
  * Finds the registrable domains to lock for a team's names; `null` if it has registered none of them.
  *
- * This runs in a separate transaction. In the same one, Citus could move a shard between the first statement on the
- * shard and the lock. A worker would then send the rest of the transaction to the shard's former node, and deletions
- * there would be lost.
+ * This runs in a separate transaction. In the same transaction, Citus could move a shard between the first statement on
+ * the shard and the lock. A worker would then send the rest of the transaction to the shard's former node, and
+ * deletions there would be lost.
  */
 async function findClaims(transact: Transact, teamId: string, keys: ReleaseKeys): Promise<readonly string[] | null> {
   if (keys.names.length + keys.domainIds.length === 0) return null
@@ -170,7 +170,7 @@ interface Releasing extends ReleaseRecording {
   readonly keys: ReleaseKeys
 }
 
-/** Locks, looks up, deletes names, records the changes, and deletes the lock rows. */
+/** Locks registrable domains, looks up names, deletes them, records the changes, and deletes the lock rows. */
 async function release(
   transaction: StoreTransaction,
   registrableDomains: readonly string[],
@@ -213,7 +213,10 @@ interface Transferring extends TransferRequest, ReleaseRecording {
   createId(): string
 }
 
-/** Locks, looks up, decides, transfers names to the team, records the changes, and deletes the lock rows. */
+/**
+ * Locks registrable domains, looks up names, decides, transfers them to the team, records the changes, and deletes the
+ * lock rows.
+ */
 async function transfer(
   transaction: StoreTransaction,
   { from, to, counted, decide, keys, lease, isPushed, registrableDomains, createId }: Transferring,

@@ -265,8 +265,8 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
 
 /**
  * A call pushes the registrations that it creates. It also pushes those pending registrations of its team whose exact
- * names it contains. If a pending wildcard only covers one of its names, the wildcard is left to the sweep: otherwise
- * calls would renew the wildcard's lease again and again.
+ * names it contains. A pending wildcard that only covers a name of the call is left to the sweep. Otherwise calls would
+ * renew the wildcard's lease again and again.
  */
 function toStep({ decide, ...request }: RegistrationRequest, lease: number | null): RegistrationStep {
   const isNamed = ({ domain }: Name) => !isWildcard(domain) || request.bases.includes(baseOf(domain))

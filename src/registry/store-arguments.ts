@@ -179,8 +179,8 @@ export interface ReleaseKeys {
 }
 
 /**
- * Without this check, a team with a numeric ID would belong to nobody, one in state "ACTIVE" would be suspended, and a
- * limit passed as a string would not apply.
+ * Without this check, a team with a numeric ID would belong to nobody, a team in state "ACTIVE" would be suspended, and
+ * a limit passed as a string would not apply.
  *
  * @param found The words of the message before the invalid value, which say where the team comes from.
  * @throws {TypeError}

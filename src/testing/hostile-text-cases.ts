@@ -3,7 +3,7 @@ import { lookUp, save, submitForCodes, toDomains } from './calls.ts'
 import { checkEqual } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 
-/** Labels that no hostname has. If a store ever gets one, it must treat it as data. */
+/** Labels that no hostname has. A store that gets such a label must treat it as data. */
 const fragments = [
   "o'brien",
   'a"b',

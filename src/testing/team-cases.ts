@@ -8,7 +8,7 @@ const VAST_ID = '9'.repeat(40)
 /** 2 to the power of 53. As a double, the next integer is the same number. */
 const LARGE_ID = '9007199254740992'
 
-/** Organization 10 has the teams 1, 2 and 4, and 9, which is suspended; organization 20 has the rest. */
+/** Organization 10 has the teams 1, 2, 4 and 9. Team 9 is suspended. All other teams belong to organization 20. */
 export const teams: readonly Team[] = [
   { id: '1', organizationId: '10', state: 'active' },
   { id: '2', organizationId: '10', state: 'active' },

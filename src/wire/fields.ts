@@ -92,7 +92,7 @@ function isPlainName(text: string): boolean {
   return !isWildcard(domain) && !isAddress(domain)
 }
 
-/** A parameter of a query that was sent twice is an array. */
+/** A query parameter that was sent twice is an array, so it is rejected with this message. */
 const parameter = () => string('must be sent once.')
 
 /** Replaces the validator `string` of the library, which also checks formats and would make bundles larger. */

@@ -29,7 +29,7 @@ export interface Exploration {
 /**
  * Runs calls, releases, imports and sweeps on your own store in every possible order of their steps. A step is a call
  * of the backend or a push. In each scenario, some steps fail, lose their responses or arrive late, processes die, and
- * leases expire, at every possible point.
+ * leases expire. All of this happens at every possible point.
  *
  * It checks four things:
  *

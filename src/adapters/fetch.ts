@@ -111,8 +111,8 @@ export function domainsHandler<Context = unknown>(options: DomainsHandlerOptions
       : respondWithError(methods.length === 0 ? notFound() : methodNotAllowed(methods))
     if (stopsReading(status)) {
       reading.stop()
-      // HTTP/2 has no `Connection` (RFC 9113, section 8.2.2). A `Host` shows HTTP/1.1, which requires it (RFC 9112,
-      // 3.2).
+      // HTTP/2 has no `Connection` (RFC 9113, section 8.2.2). So it is sent only if the request has a `Host`, which
+      // HTTP/1.1 requires (RFC 9112, section 3.2).
       if (request.headers.has('host')) headers.Connection = 'close'
     }
     return new Response(stream ? toWebStream(stream, pageTimeLimit) : body, { status, headers })

@@ -98,7 +98,10 @@ function explain(input: string): string | null {
   return hostname.valid ? null : hostname.message
 }
 
-/** Stores list registrations by ID, so the one with this ID is the first after the preceding ID. */
+/**
+ * Stores list registrations in the order of their IDs. So the registration with this ID comes first after the preceding
+ * ID.
+ */
 async function findById(store: ManagedStore, domainId: string): Promise<Registration | null> {
   const [registration] = await store.list({ after: precedingUuid(domainId), limit: 1 })
   return registration?.domainId === domainId ? registration : null

@@ -13,7 +13,7 @@ export function countNames(names: Names): number | undefined {
   return names instanceof Set ? names.size : undefined
 }
 
-/** Reads the names for one call in advance. */
+/** A source of names. It reads the names of the next call in advance. */
 export type NamesSource = ReturnType<typeof createNamesSource>
 
 /**

@@ -43,7 +43,7 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
 
   async function find(ask: Ask, hash: string): Promise<StoredKeyRecord | null> {
     const [row] = await ask(statements.find, hash)
-    // Only a key that is not found may be hidden by row-level security. So finding a key takes one round trip.
+    // Row-level security matters only if no key is found. So a key that is found takes one round trip.
     if (!row) await requireVisible(ask)
     return row ? toStoredRecord(row) : null
   }

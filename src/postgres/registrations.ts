@@ -150,7 +150,7 @@ function insertAsGiven({ change, statements }: StoreTransaction, saved: readonly
 }
 
 /**
- * Finds the registrable domains to lock for a team's names; `null` if it has registered none of them.
+ * Finds the registrable domains to lock for a team's names; `null` if the team has registered none of them.
  *
  * This runs in a separate transaction. In the same transaction, Citus could move a shard between the first statement on
  * the shard and the lock. A worker would then send the rest of the transaction to the shard's former node, and
@@ -160,7 +160,8 @@ async function findClaims(transact: Transact, teamId: string, keys: ReleaseKeys)
   if (keys.names.length + keys.domainIds.length === 0) return null
   const seen = await transact(transaction => findHeld(transaction, teamId, keys))
   if (seen.size === 0) return null
-  // Locks names that are not registered too, because one of them could be registered before another one is released.
+  // Locks the registrable domains of unregistered names too, because one of these names could be registered before
+  // another name is released.
   const locked = [...keys.names, ...seen.values()].map(each => each.registrableDomain)
   return [...new Set(locked)].sort()
 }

@@ -33,7 +33,7 @@ export interface Conflict {
   readonly reason: ConflictCode
   /** The conflicting registrations, in canonical form, at most three. Absent if they belong to another team. */
   readonly conflicts?: readonly string[]
-  /** How many conflicting registrations the same team has. From 1,000 on, there may be more. */
+  /** How many conflicting registrations the same team has. If this is 1,000 or more, the real number may be larger. */
   readonly count?: number
   readonly message: string
 }

@@ -99,7 +99,7 @@ export const NOTHING_BELOW: NamesBelow = /* @__PURE__ */ Object.freeze({
 
 /** A store counts {@link NamesBelow.ownCount} at least up to this number. */
 export const COUNTED_AT_LEAST = 1000
-/** If there are this many {@link NamesBelow.behindSuffixes}, a store lists at least this many. */
+/** A store lists at least this many {@link NamesBelow.behindSuffixes}, or all if there are fewer. */
 export const FOUND_BEHIND_SUFFIXES = 10
 
 /** The request of {@link DomainStore.register}, for one atomic step. Every lookup is by key. */
@@ -211,7 +211,7 @@ export interface ListOptions {
 
 /**
  * The maximum number of registrations or changes that a store lists, releases or sweeps in one step, and the maximum
- * length of a page. More of them take several steps, so no step blocks the event loop or holds a lock for long.
+ * length of a page. A larger number takes several steps, so no step blocks the event loop or holds a lock for long.
  */
 export const MOST_AT_ONCE = 1000
 

@@ -70,7 +70,7 @@ export interface InvalidPreview extends InvalidResult, HostnameDetails {
   rest?: string | undefined
   /** The conflicting registrations of the same team, in canonical form, at most three. */
   conflicts?: readonly string[]
-  /** How many conflicting registrations there are. From 1,000 on, there may be more. */
+  /** How many conflicting registrations there are. If this is 1,000 or more, the real number may be larger. */
   count?: number
 }
 

@@ -140,7 +140,7 @@ async function createShownScriptOf(isKept) {
     ...shownScripts.map(each => each.split(':')).map(([name, kind]) => [`Script/${name}`, kind]),
   )
   return codePoint => {
-    // The mark of a long vowel, which belongs to both kinds of Kana.
+    // The mark of a long vowel is used with both kinds of Kana.
     if (codePoint === 0x30fc) return 'K'
     const script = isKept(codePoint) ? scriptOf(codePoint) : ''
     // Chinese characters are shown whatever their status, which only separates rare ones from common ones. A table of

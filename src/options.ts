@@ -16,7 +16,7 @@ export type Rules = Readonly<Record<string, Rule>>
 
 /**
  * Checks options before they are used. An application without types may pass anything, for instance values from its
- * settings, and a limit that is misspelled or `NaN` would have no effect.
+ * settings. Without this check, a limit that is misspelled or `NaN` would have no effect.
  *
  * @param part The word for a property in messages.
  * @param whole The word for the object in messages.

@@ -35,7 +35,7 @@ const refusedBodies: RefusedBodies = {
 
 const ofFastify = { holds: () => true, expected: 'as Fastify says' }
 
-/** Fastify also passes its own options to the plugin. */
+/** Allows Fastify's own options, because Fastify passes them to the plugin too. */
 const pluginRules: Rules = {
   ...securityRules,
   prefix: ofFastify,
@@ -44,8 +44,8 @@ const pluginRules: Rules = {
 }
 
 /**
- * Handles `POST /v1/domains` in a Fastify 4 or 5 application. The plugin is encapsulated: your content type parsers,
- * error handler and other routes are unaffected, and your hooks run as for your own routes. Fastify's `prefix` comes
+ * Handles `POST /v1/domains` in a Fastify 4 or 5 application. The plugin is encapsulated: it does not affect your
+ * content type parsers, error handler and other routes. Your hooks run as for your own routes. Fastify's `prefix` comes
  * before our `path`.
  *
  * If `@fastify/swagger` is registered first, its OpenAPI document contains the operation as {@link openapi} describes
@@ -121,7 +121,7 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
 
 /**
  * Fastify's router decodes the path, and in Fastify 4 the path ends at a semicolon. So the path is compared as it was
- * sent, as in the other adapters and in a gateway in front that permits only some paths.
+ * sent. The other adapters do the same, and so does a gateway in front that permits only some paths.
  */
 function isExactly(own: string, url: string): boolean {
   const [requested = ''] = url.split('?', 1)

@@ -22,8 +22,8 @@ export function readNodeHeader({ headers, rawHeaders }: IncomingMessage, name: s
 export type NodeRequest = IncomingMessage & { readonly body?: unknown }
 
 /**
- * Reads a body on a Node server: from the stream, or from the `body` that your server's body parser has set, as parsed
- * JSON, text or bytes.
+ * Reads a body on a Node server: from the stream, or from the `body` that your server's body parser has set. That
+ * `body` may be parsed JSON, text or bytes.
  */
 export function readNodeBody(request: NodeRequest, limit: number): RequestBody | Promise<RequestBody> {
   if (!request.readableDidRead && !request.readableEnded) return readStream(request, limit)

@@ -63,9 +63,9 @@ export const registerFields = {
  * once.
  *
  * Sending a name again is safe: if a name was registered and the response was lost, the retry returns `existing`, with
- * the same `domainId`. A call is retried if its response was lost, and after 408, 429 and 5xx; names whose result was
+ * the same `domainId`. A call is retried if its response was lost, and after 408, 429 and 5xx. Names whose result was
  * `internal_error` are retried as well. Meanwhile, the calls for other names continue. The wait before a retry grows
- * exponentially up to 30 s, with jitter; a longer `Retry-After` is respected up to an hour, but never beyond
+ * exponentially up to 30 s, with jitter. A longer `Retry-After` is respected up to an hour, but never beyond
  * `patience`. If a call keeps failing while others succeed, its names are split in halves until the names that make it
  * fail are isolated.
  *

@@ -13,8 +13,8 @@ export interface AddressReading {
 type Groups = readonly number[]
 
 /**
- * Returns whether a URL parser would treat the string as an IPv4 address (WHATWG URL, "ends in a number checker"), even
- * a malformed one. No top-level domain is a number, so such a string cannot be a name.
+ * Returns whether a URL parser would treat the string as an IPv4 address (WHATWG URL, "ends in a number checker"). The
+ * address may be malformed. No top-level domain is a number, so such a string cannot be a name.
  *
  * @param name Lower case, no trailing dot.
  */

@@ -16,8 +16,8 @@ import { requireActiveTeam } from './team.ts'
  * push. Another call may change the results before the names are registered.
  *
  * @param body As for registering.
- * @returns As for registering, with two differences: `created` has no `domainId`; `invalid` has a `reason` with its
- *   details and, if it is certain what was meant, a `suggestion`.
+ * @returns As for registering, with two differences: `created` has no `domainId`, and `invalid` has a `reason` with its
+ *   details. If it is certain what was meant, `invalid` also has a `suggestion`.
  * @throws {ApiError} as for registering, except 503.
  * @throws {TypeError} if the store has no `find`.
  *

@@ -31,7 +31,7 @@ export interface RegisterDomainsOptions extends OperationOptions {
  *
  * @param keyContext The caller; see {@link authenticate}.
  * @param body The parsed JSON body: `{ domains, team_id }`. It may be any value, because it is validated here.
- * @param options Names that are not saved within `timeLimit` get `internal_error`; if they are saved but not
+ * @param options Names that are not saved within `timeLimit` get `internal_error`. If names are saved but not
  *   synchronized by then, the call fails with 503.
  * @returns One result for each submitted hostname, in the submitted order, and totals.
  * @throws {ApiError} if the whole call fails. Checked in this order: 403 `insufficient_scope`, 400 `invalid_request`,

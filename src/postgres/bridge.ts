@@ -34,8 +34,8 @@ export interface PostgresTransaction {
    */
   query(text: string, values: unknown[]): PromiseLike<Answer>
   /**
-   * Exists so that a pool or a client of `pg`, which have this method, is not accepted as a transaction. Pass an object
-   * that only has `query` instead.
+   * A pool and a client of `pg` have this method, so the types do not accept them as a transaction. Pass an object that
+   * only has `query` instead.
    */
   connect?: never
 }

@@ -19,8 +19,8 @@ interface Insertion {
 }
 
 /**
- * Creates an `INSERT`. Without `onConflict`, it fails if one of your triggers skips a row: the row was not saved, so it
- * must not be reported as saved. On Citus there are no triggers.
+ * Creates an `INSERT`. Without `onConflict`, it fails if one of your triggers skips a row, because such a row must not
+ * be reported as saved. On Citus there are no triggers.
  */
 export function createInsert(
   engine: Engine,

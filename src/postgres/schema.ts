@@ -41,7 +41,7 @@ export function quoteIdentifier(name: string): string {
 
 /**
  * Returns the SQL that creates the tables of {@link createPostgresStore} and {@link createPostgresKeyStore}, for your
- * own migration tool; {@link migrate} runs it for you. Running it again changes nothing.
+ * own migration tool. {@link migrate} runs this SQL for you. Running it again changes nothing.
  *
  * The table `names` has one row for each registration, for you to read, to join and to reference:
  *

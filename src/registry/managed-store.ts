@@ -163,9 +163,9 @@ export interface StoreBackend {
    * See {@link DomainStore.transfer}. `keys` are the `domains` of the request. Without this method, the store cannot
    * transfer.
    *
-   * If a plain release of the registration would be recorded, the transfer is recorded as two changes: a new
-   * registration, which is due at once, and a release. The release is due when a plain release would be, and follows
-   * the new registration; see {@link Outbox}.
+   * The transfer is recorded if a plain release of the registration would be recorded. It is recorded as two changes: a
+   * new registration, which is due at once, and a release. The release is due when a plain release would be, and
+   * follows the new registration; see {@link Outbox}.
    */
   transfer?(
     request: TransferRequest,

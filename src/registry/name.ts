@@ -24,9 +24,9 @@ export const wildcardOver = (base: string): string => `*.${base}`
 export const isAddress = (domain: string): boolean => /:|\.\d+$/.test(domain)
 
 /**
- * Returns the names above a name or a wildcard, nearest first, up to the one with two labels: `b.example.com` and
- * `example.com` for both `a.b.example.com` and `*.a.b.example.com`. The base of a wildcard does not count as above it.
- * No name is above an address.
+ * Returns the names above a name or a wildcard, nearest first. The last one has two labels. For example,
+ * `b.example.com` and `example.com` are above both `a.b.example.com` and `*.a.b.example.com`. The base of a wildcard
+ * does not count as above it. No name is above an address.
  *
  * Names above a public suffix are returned too: an older suffix list may have allowed a wildcard over what is a public
  * suffix today.

@@ -41,7 +41,7 @@ export interface Conflict {
 export type ConflictCode = 'wildcard_conflict' | 'subdomain_conflict' | 'domain_already_licensed'
 
 /**
- * The rules of overlap. A name covers itself; `*.d` covers every name and narrower wildcard below `d` within the same
+ * The rules of overlap. A name covers itself. `*.d` covers every name and narrower wildcard below `d` within the same
  * registrable domain, at any depth, but not `d`. The first rule that applies decides. Rules about the same team come
  * before rules about other teams:
  *

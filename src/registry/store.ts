@@ -71,8 +71,8 @@ export interface LookUpResult {
  * The registrations below a base, at any depth, without the base itself. The wildcard over the base may or may not be
  * counted: requests also look it up among `domains`.
  *
- * Names whose registrable domain lies below the base are listed separately, because a public suffix separated them from
- * the base when they were registered: `bucket.s3.amazonaws.com` below `amazonaws.com`. The core checks whether a public
+ * Names whose registrable domain lies below the base are listed separately. When they were registered, a public suffix
+ * separated them from the base, as in `bucket.s3.amazonaws.com` below `amazonaws.com`. The core checks whether a public
  * suffix still does.
  */
 export interface NamesBelow {
@@ -339,8 +339,8 @@ export interface DomainStore {
    * - Each registration MUST get a new `domainId`, because an ID never moves to another team. Its name and registrable
    *   domain stay the same. Names and IDs that the team `from` has not registered MUST be skipped.
    * - The registration of the new ID and the release of the former one MUST be recorded as changes in the same step.
-   *   The release MUST NOT be pushed before the registration, not even after refusals or by another process, unless the
-   *   new ID is released first. So the monitor never stops watching the name.
+   *   The release MUST NOT be pushed before the registration, not even after refusals or by another process. The only
+   *   exception is a new ID that is released first. So the monitor never stops watching the name.
    *
    * @throws {TypeError} if `domains` is not an array of strings, or has more than 1,000 entries.
    */

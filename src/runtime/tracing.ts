@@ -19,8 +19,8 @@ export interface TraceContext {
   /** Milliseconds from start to end. */
   duration?: number
   /**
-   * Why the step failed. It is set before the channel's `error` and `asyncEnd` events. It is also set if a call created
-   * nothing and some names could not be saved, although it returned results for its other names.
+   * Why the step failed. It is set before the channel's `error` and `asyncEnd` events. It is also set if a call
+   * returned results, but created nothing and could not save some names.
    */
   error?: unknown
   /**

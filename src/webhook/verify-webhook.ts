@@ -34,9 +34,9 @@ export class WebhookVerificationError extends Error {
 }
 
 /**
- * Checks that the sender of a request has the secret, that the request is unaltered, and that its timestamp is within
- * the `tolerance`, five minutes by default (Standard Webhooks 1.0, section "Verifying signatures"). It does not detect
- * a repeated request, so make sure that receiving the same change twice does no harm.
+ * Checks that the sender of a request has the secret, and that the request is unaltered (Standard Webhooks 1.0, section
+ * "Verifying signatures"). Also checks that its timestamp is within the `tolerance`, five minutes by default. It does
+ * not detect a repeated request, so make sure that receiving the same change twice does no harm.
  *
  * @param headers The headers of the request.
  * @param body The body as received, before any parsing.
@@ -55,7 +55,7 @@ export class WebhookVerificationError extends Error {
  *   } catch (error) {
  *     if (!(error instanceof WebhookVerificationError)) throw error
  *     return new Response(error.message, { status: 401 })
- *   }
+ * }
  * }
  */
 export async function verifyWebhook(

@@ -98,9 +98,8 @@ GROUP BY prepared.gid, prepared.owner`
 
 function toPreparedFinding({ gid, role, seconds, end }: Prepared): Finding {
   const finding = `the prepared transaction "${gid}" of the role "${role}" has held locks for ${Math.floor(seconds)} s`
-  return wrong('locks', finding, 'If its coordinator no longer needs it, run this (or COMMIT PREPARED) as its role:', [
-    end,
-  ])
+  const advice = 'If the coordinator no longer needs the transaction, run this (or COMMIT PREPARED) as its role:'
+  return wrong('locks', finding, advice, [end])
 }
 
 /**

@@ -37,8 +37,8 @@ export interface LabelOptions {
 }
 
 /**
- * Maps a name to its A-labels by UTS #46 (Unicode IDNA Compatibility Processing, section 4), without transitional
- * processing, with UseSTD3ASCIIRules, CheckBidi, CheckJoiners and VerifyDnsLength. CheckHyphens is off, because many
+ * Maps a name to its A-labels by UTS #46 (Unicode IDNA Compatibility Processing, section 4). UseSTD3ASCIIRules,
+ * CheckBidi, CheckJoiners and VerifyDnsLength are on. Transitional processing is off. CheckHyphens is off, because many
  * names such as `r3---sn.example.com` are in use. But no label may begin or end with a hyphen (RFC 5891, section
  * 4.2.3.1).
  *

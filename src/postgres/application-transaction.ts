@@ -22,8 +22,8 @@ const STATEMENT_SHARE = 0.6
 /** The last call of any store in each session. Calls run one after another, because savepoints cannot overlap. */
 const lastTurn = new Map<string, Promise<unknown>>()
 
-/** The rollbacks to savepoints that are under way in any session. */
-const rollbacks = new Set<Promise<unknown>>()
+/** How many rollbacks to savepoints have been sent, in all sessions. */
+let rollbacks = 0
 
 export function fromTransaction(transaction: PostgresTransaction): Database {
   let session: string | undefined
@@ -96,8 +96,7 @@ async function inSavepoint<T>(
     // The rollback is sent at once, so it comes after a statement that is still running and before any statement of the
     // application.
     const rollback = settle(transaction.query(`ROLLBACK TO SAVEPOINT ${SAVEPOINT}`, []))
-    rollbacks.add(rollback)
-    void rollback.then(() => rollbacks.delete(rollback))
+    rollbacks += 1
     await deadline.wait(rollback)
     if (working.remaining() > 0) await deadline.wait(settle(transaction.query(RELEASE, [])))
     throw error
@@ -117,15 +116,15 @@ async function identify(transaction: PostgresTransaction, deadline: Deadline): P
   const text = `SELECT concat_ws(' ', pg_backend_pid(), inet_server_addr(), inet_server_port()) AS session`
   for (;;) {
     if (deadline.remaining() === 0) throw new TimeLimitError('The time limit was reached before the call began')
+    const before = rollbacks
     try {
       const { rows } = await transaction.query(text, [])
       return (rows[0] as { session: string }).session
     } catch (error) {
-      // Another store's statement may just have failed in that store's savepoint. That store rolls back before this
-      // timer fires.
+      // Another store's statement may just have failed in that store's savepoint. That store sends its rollback before
+      // this timer fires.
       await new Promise(resolve => setTimeout(resolve))
-      if (!hasCode(error, aborted) || rollbacks.size === 0) throw error
-      await deadline.wait(Promise.all(rollbacks))
+      if (!hasCode(error, aborted) || rollbacks === before) throw error
     }
   }
 }

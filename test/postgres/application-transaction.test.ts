@@ -3,7 +3,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { importDomains } from '../../src/operations/import-domains.ts'
 import { registerDomains } from '../../src/operations/register-domains.ts'
 import { transfer } from '../../src/operations/transfer.ts'
-import { createPostgresStore, migrate, type PostgresStoreOptions } from '../../src/postgres/index.ts'
+import {
+  createPostgresStore,
+  migrate,
+  type PostgresStoreOptions,
+  type PostgresTransaction,
+} from '../../src/postgres/index.ts'
 import type { Change } from '../../src/registry/store.ts'
 import { createUuidGenerator } from '../../src/runtime/uuid.ts'
 import { createRequest, manyDomains, save, toDomains } from '../../src/testing/calls.ts'
@@ -311,6 +316,34 @@ test('two stores on one client take turns, so a failure in one does not undo wor
   }
   await client.query('COMMIT')
   expect(await held()).toHaveLength(8)
+  await pool.query(`DROP TRIGGER saboteur ON ${table}`)
+})
+
+test.each([
+  ['before the second store fails too', false],
+  ['only after the second store has failed too', true],
+])('the first call of a second store on a client waits for the rollback of a call that fails %s', async (_, isLate) => {
+  await pool.query(poison)
+  await client.query('BEGIN')
+  const open = (query: PostgresTransaction['query']) => createPostgresStore({ database: { query }, findTeam })
+  let refused: Promise<unknown> | undefined
+  let saving: Promise<readonly unknown[]> | undefined
+  const second = open((text, values) => {
+    const answer = client.query(text, values)
+    refused ??= rejection(answer)
+    return answer
+  })
+  const first = open((text, values) => {
+    const answer = client.query(text, values)
+    if (!/INSERT INTO \S+names/.test(text)) return answer
+    saving = save(second, '1', ['a.com'])
+    return isLate ? Promise.allSettled([answer, refused]).then(() => answer) : answer
+  })
+  expect(await rejection(save(first, '1', ['www.poison.com']))).toMatchObject({ message: 'poisoned' })
+  expect(await refused).toMatchObject({ code: '25P02' })
+  expect(await saving).toHaveLength(1)
+  await client.query('COMMIT')
+  expect(await held()).toEqual(['a.com'])
   await pool.query(`DROP TRIGGER saboteur ON ${table}`)
 })
 

@@ -9,7 +9,8 @@ type DescribedOptions = Pick<HandlerSettings, 'keyPrefix' | 'bodyLimit' | 'rateL
   Pick<OpenApiOptions, 'security' | 'securitySchemes'> & { readonly keys?: unknown }
 
 /**
- * What `@fastify/swagger` passes to the transformation of a route. `openapiObject` is missing if it writes Swagger 2.
+ * The argument that `@fastify/swagger` passes to the transformation of a route. `openapiObject` is missing if
+ * `@fastify/swagger` writes Swagger 2.
  */
 interface Transformation {
   readonly url: string
@@ -32,7 +33,7 @@ export function describeForSwagger(name: OperationName, options: DescribedOption
       const path = withoutTrailingSlash(url) || '/'
       const ours = withoutTakenNames(describeOperation(name, path, options), yours.components.schemas)
       const described: { responses?: Record<number, unknown> } = { ...ours.paths[path]?.[method as 'post'] }
-      // In Fastify, the plugin does not respond to other methods.
+      // In Fastify, the plugin never returns 405, because it does not respond to other methods.
       delete described.responses?.[405]
       yours.paths[path] = { ...yours.paths[path], [method]: described }
       yours.tags = [...(yours.tags ?? []).filter(({ name }) => ours.tags.every(tag => tag.name !== name)), ...ours.tags]

@@ -20,7 +20,7 @@ export interface OpenDatabase {
   close(): Promise<void>
 }
 
-/** SQL for {@link OpenDatabase.listOwners}. IDs are digits, so a longer ID is a larger number. */
+/** SQL for {@link OpenDatabase.listOwners}. IDs are digits, so a longer ID is a larger number, and sorts later. */
 export const selectOwners = (table: string): string =>
   `SELECT type, owner_id AS "ownerId" FROM ${table}
    GROUP BY type, owner_id ORDER BY type, length(owner_id), owner_id`

@@ -129,7 +129,7 @@ const open = (target: Target, options?: { readonly mayCreate?: boolean }): OpenD
 
 type Write = Invocation['write']
 
-/** The program that reads the output, such as head, has closed the pipe. */
+/** The program that reads the output, such as `head`, has closed the pipe. */
 class OutputClosedError extends Error {}
 
 const createWrite =

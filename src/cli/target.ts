@@ -31,8 +31,8 @@ export function readTarget({ database, schema }: Values, environment: Surroundin
 }
 
 /**
- * Matches a slash in a password. It would end the host, so a part of the password would count as the host, and messages
- * contain the host.
+ * Matches a slash in a password. Such a slash would end the host. Then a part of the password would count as the host,
+ * which messages contain.
  */
 const slashInPassword = /^[a-z]+:\/\/[^?#/]*\/[^?#]*@/
 

@@ -74,8 +74,8 @@ export const registerFields = {
  * @param domains Names, wildcards and public IP addresses, as an array, another iterable, or an async iterable. The
  *   result of a rejected hostname gives the reason.
  * @returns When awaited, one result for each name, in the order of the names, and totals. With `for await`, one result
- *   after another, also in the order of the names, except that retried names come later. With `for await`, only a few
- *   calls are in memory, even with millions of names. The work begins when you use `await` or `for await`.
+ *   after another, also in the order of the names, except that retried names come later. So only a few calls are in
+ *   memory, even with millions of names. The work begins when you use `await` or `for await`.
  * @throws {RegisterAllError} if a retry would not change the response, such as 401; if every call has failed for
  *   `patience`, or the next retry would come later than that; or if all other names have a result, and some still get
  *   `internal_error`. The error has the results so far, the names without a result, and the place to resume from.

@@ -33,7 +33,7 @@ interface FailureLogging {
   readonly domain?: string
 }
 
-/** For how many milliseconds after a logged failure others of the same kind are only counted. */
+/** After a failure is logged, further failures of the same kind are only counted for this many milliseconds. */
 const QUIET = 60_000
 /** Once there are this many kinds, all further kinds count as one. */
 const MOST_KINDS = 25
@@ -153,7 +153,7 @@ function describeCauses(failure: unknown, domain?: string) {
   let error = failure
   for (let depth = 0; error !== undefined && error !== null && depth <= MOST_CAUSES; depth += 1) {
     const { cause, errors, monitor: host } = (error instanceof Error ? error : {}) as AggregateError & Monitored
-    // If every address of a host refuses the connection, Node's error has no message of its own.
+    // Skips an error without a message. If every address of a host refuses the connection, Node's error has none.
     const saysNothing = errors?.length > 0 && (error as Error).message === ''
     if (!saysNothing) lines.push(describeFirstLine(error, domain))
     monitor ??= host

@@ -3,7 +3,7 @@ import { cidrOf, ipv4Blocks, ipv6Blocks } from './special-purpose-blocks.ts'
 
 /** An IP address, read from any spelling. */
 export interface AddressReading {
-  /** The address in canonical form: four decimal numbers, or RFC 5952. */
+  /** The address in canonical form: four decimal numbers for IPv4, and RFC 5952 for IPv6. */
   readonly address: string
   /** The block that reserves the address, worded to follow "is"; `null` for a public address. */
   readonly reserved: string | null

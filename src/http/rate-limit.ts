@@ -21,7 +21,7 @@ const RETRY_AFTER_UNKNOWN = 3600
  * Creates the function that consumes points for a call.
  *
  * @returns The headers for the caller (draft-ietf-httpapi-ratelimit-headers-11). There are none if there is no limiter,
- *   if no points are consumed, or if the limiter failed and `rateLimiterFailure` is `allow`. It throws 429
+ *   if no points are consumed, or if the limiter failed and `rateLimiterFailure` is `allow`. The function throws 429
  *   `too_many_requests` with `Retry-After`, and 500 `internal_error` if the limiter failed and `rateLimiterFailure` is
  *   `refuse`. It does not throw 503, because that would mean that registrations were saved.
  */

@@ -75,7 +75,7 @@ function createTable() {
   const byDomain = new Map<string, StoredRegistration>()
   let ordered: StoredRegistration[] = []
   const createId = createUuidGenerator()
-  /** New IDs are later than all imported ones. */
+  /** The earliest time of a new ID, so that new IDs are later than all imported ones. */
   let firstTime = 0
 
   function add(held: StoredRegistration): void {

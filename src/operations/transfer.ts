@@ -32,7 +32,8 @@ export interface Transferred {
  *
  * With `domains`, the transfer is one atomic step, and skips names that `from` has not registered. Without `domains`,
  * it transfers all registrations that `from` has at the start, in steps of 1,000. If a step fails, the registrations of
- * earlier steps stay transferred: call again for the others. In PostgreSQL, it can be part of your own transaction.
+ * earlier steps stay transferred: call again for the others. In PostgreSQL, the transfer can be part of your own
+ * transaction.
  *
  * @param store A bundled store, or one that has the method `transfer`. Without `domains`, the store also needs `list`.
  *   If the receiving team then has `maxDomains`, the store needs `count` too.

@@ -55,7 +55,10 @@ interface PostgresJsRows extends ReadonlyArray<unknown> {
   readonly count?: number | null
 }
 
-/** postgres.js pipelines automatically, and identifies prepared statements by their SQL. */
+/**
+ * Adapts postgres.js, which pipelines automatically. Statements need no name, because postgres.js identifies prepared
+ * statements by their SQL.
+ */
 export function fromPostgresJs(sql: PostgresJs, prepare: boolean): Database {
   const within = (transaction: PostgresJsTransaction): PostgresTransaction => ({
     async query(text, values) {
@@ -133,8 +136,8 @@ export function apply(sequence: Sequence, settings: Settings): void {
 
 /**
  * Rejects a bridge over a transaction, such as Drizzle's `tx`, because changes would be pushed to the monitor before
- * they are committed. A setting that is local to a transaction reveals such a bridge: without a transaction, it ends
- * with its statement.
+ * they are committed. A setting that is local to a transaction reveals such a bridge: without a transaction, the
+ * setting ends with its statement.
  */
 async function refuseTransaction(bridge: PostgresBridge): Promise<void> {
   const name = `domain_registration.transaction`

@@ -106,7 +106,10 @@ interface Hash {
 
 const toMillisecondsOf = (date: Date | null | undefined) => date?.getTime() ?? null
 
-/** In an `UPDATE`, Citus accepts a time as a number. It does not accept a string, whose meaning depends on settings. */
+/**
+ * Times are passed as numbers. In an `UPDATE`, Citus does not accept a time as a string, whose meaning depends on
+ * settings.
+ */
 function createKeyStatements({ keys }: Tables) {
   const row = toSelectList<KeyRow>({
     ...keyColumns,

@@ -73,7 +73,7 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
           ', ',
         ),
     }),
-    /** Changes that follow one of the IDs $1 now follow the ID at the same place in $2. */
+    /** Makes changes that follow one of the IDs in $1 follow the ID at the same place in $2. */
     follow: unprepared(
       `UPDATE ${changes} AS waiting SET follows = asked.next
        FROM unnest($1::uuid[], $2::uuid[]) AS asked (domain_id, next)

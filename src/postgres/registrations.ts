@@ -65,7 +65,7 @@ const claimsOf = ({
 }: Pick<RegistrationStep, 'teamId' | 'registrableDomains' | 'counted'>) =>
   counted ? [lockOfTeam(teamId), ...registrableDomains] : registrableDomains
 
-/** Locks, looks up, decides, and saves. */
+/** Locks registrable domains, looks up names, decides, and saves. */
 async function register(
   transaction: StoreTransaction,
   { lease, decide, ...step }: RegistrationStep,
@@ -119,7 +119,7 @@ async function find(transaction: StoreTransaction, { teamId, domains, bases, cou
 const findNames = ({ ask, statements, engine }: StoreTransaction, domains: readonly string[]) =>
   ask(statements.findNames, domains, ...(engine === 'Citus' ? toArrays(domains.map(toKey), 'secondLevelDomain') : []))
 
-/** Locks, looks up, decides, and saves. */
+/** Locks registrable domains, looks up names, decides, and saves. */
 async function importAll(
   transaction: StoreTransaction,
   { registrableDomains, domainIds, decide, ...question }: ImportRequest,

@@ -16,7 +16,7 @@ export const schemaRule: Rule = {
 /** The version of the tables. If you increase it, write a migration too, because existing tables are not recreated. */
 export const SCHEMA_VERSION = 1
 
-/** The tables of a schema, quoted. */
+/** Returns the quoted names of the tables of a schema. */
 export function toTables({ schema = DEFAULT_SCHEMA }: PostgresSchemaOptions) {
   const quoted = quoteIdentifier(schema)
   return {

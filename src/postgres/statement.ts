@@ -2,7 +2,7 @@ import { toSelectList } from '../registry/row.ts'
 
 /** One SQL statement with parameters. */
 export interface Statement<Row = never> {
-  /** The name of the prepared statement on each connection. Without a name, it is not prepared. */
+  /** The name of the prepared statement on each connection. A statement without a name is not prepared. */
   readonly name: string
   readonly text: string
   /** Only for the type of a result row. It is never set. */

@@ -83,7 +83,7 @@ export interface ManagedStore extends DomainStore {
    * @throws {TypeError} if an option is invalid or unknown.
    */
   synchronizePending(options?: SweepOptions): Promise<SweepResult>
-  /** Counts the pending changes, registrations and releases. For alerts. */
+  /** Counts the pending changes, which are registrations and releases. For alerts. */
   countPending(): Awaitable<number>
   /** Returns how many changes are pending, how many are refused, and since when the oldest is pending. For alerts. */
   pendingStats(): Awaitable<PendingStats>

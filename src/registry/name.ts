@@ -26,7 +26,7 @@ export const isAddress = (domain: string): boolean => /:|\.\d+$/.test(domain)
 /**
  * Returns the names above a name or a wildcard, nearest first. The last one has two labels. For example,
  * `b.example.com` and `example.com` are above both `a.b.example.com` and `*.a.b.example.com`. The base of a wildcard
- * does not count as above it. No name is above an address.
+ * does not count as a name above the wildcard. No name is above an address.
  *
  * Names above a public suffix are returned too: an older suffix list may have allowed a wildcard over what is a public
  * suffix today.

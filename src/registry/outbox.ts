@@ -91,7 +91,7 @@ export interface StoreOutbox extends Outbox {
    * and is due after `wait` milliseconds. They replace a pending registration of the former ID.
    */
   transfer(former: Registration, registration: Registration, wait: number): void
-  /** Leases pending registrations, unless they are due later than that lease ends. */
+  /** Leases pending registrations, unless they are due only after that lease ends. */
   lease(registrations: readonly Registration[], lease: number): void
 }
 

@@ -51,8 +51,8 @@ export function createDeadline(milliseconds: number, timeLimit = milliseconds): 
 }
 
 /**
- * Waits for a store. If the store works in the application's transaction, the store enforces the time limit itself. It
- * has then finished when it returns, because the application may end its transaction as soon as the call returns.
+ * Waits for a store. A store that works in the application's transaction enforces the time limit itself, so it has
+ * finished when it returns. Otherwise the application could end its transaction while the store still works.
  */
 export const waitForStore = <T>(
   { isInTransaction }: { readonly isInTransaction?: boolean },

@@ -76,7 +76,7 @@ const rules: Rules = {
  * | --- | --- |
  * | 2xx | the monitor has accepted the changes |
  * | 4xx except 408, 425 and 429; 500, 501, 505 | the monitor refuses one of the changes; the store finds out which |
- * | any other, one that breaks off or is late, no connection | the monitor is unavailable; the store retries later |
+ * | any other response, an incomplete or late response, or no connection | the monitor is unavailable; the store retries later |
  *
  * It reads at most 16 KiB of a response's body, counted after decompression.
  *
@@ -126,7 +126,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
 
 /** Client errors that the same request may not cause again: Request Timeout, Too Early, Too Many Requests. */
 const TRY_AGAIN = [408, 425, 429]
-/** Server errors that a framework returns if it cannot handle the request. Gateways return other ones. */
+/** Server errors that a framework returns if it cannot handle the request. Gateways return other server errors. */
 const CANNOT_HANDLE = [500, 501, 505]
 
 /** @throws {Error} unless the status is 2xx. */
@@ -139,7 +139,10 @@ function requireSuccess({ status, retryAfter, text }: ReceivedResponse, target: 
   throw withHost(new MonitorUnavailableError(message, { retryAfter }), target)
 }
 
-/** Adds the host of the monitor to an error, for the log. The rest of the URL may contain a password. */
+/**
+ * Adds the host of the monitor to an error, for the log. It does not add the rest of the URL, which may contain a
+ * password.
+ */
 const withHost = (error: Error, { host }: URL): Error => Object.assign(error, { monitor: host })
 
 const toBody = (changes: readonly Change[]): WebhookBody => ({
@@ -148,8 +151,8 @@ const toBody = (changes: readonly Change[]): WebhookBody => ({
 })
 
 /**
- * Derives the ID of a request from the kind and the ID of each of its changes, which stay the same. A digest contains
- * no full stop, which would end the ID in the signed content.
+ * Derives the ID of a request from the kind and the ID of each of its changes, which stay the same. The ID is a digest,
+ * because a digest contains no full stop. A full stop would end the ID in the signed content.
  */
 async function toId(changes: readonly Change[]): Promise<string> {
   const digest = await sha256(JSON.stringify(changes.map(({ kind, domainId }) => [kind, domainId])))

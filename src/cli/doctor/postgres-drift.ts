@@ -71,7 +71,7 @@ const describe = ({ type, isRequired, default: preset }: Column): string =>
 function alterColumn(name: string, found: Column, { type, isRequired, default: preset }: Column): string[] {
   const [plainType] = type.split(' ')
   return [
-    // A default of the old type may not fit the new type.
+    // Drops a default first, because a default of the old type may not fit the new type.
     ...(found.default === preset ? [] : [`${name} DROP DEFAULT`]),
     ...(found.type === type ? [] : [`${name} TYPE ${type} USING ${name}::${plainType}`]),
     ...(found.default === preset || preset === undefined ? [] : [`${name} SET DEFAULT ${preset}`]),
@@ -121,7 +121,10 @@ const describeDifference = (kind: string, name: string, found: string | undefine
 const isSame = (found: Constraint | Index, definition: string): boolean =>
   toComparable(found.definition) === toComparable(definition)
 
-/** When PostgreSQL shows an expression, it adds parentheses and types, and writes `IN` as `= ANY`. */
+/**
+ * Makes definitions comparable. When PostgreSQL shows an expression, it adds parentheses and types, and writes `IN` as
+ * `= ANY`.
+ */
 const toComparable = (definition: string): string =>
   definition
     .replaceAll(/::\w+/g, '')

@@ -28,7 +28,8 @@ const toSession = (activity: string) => `json_build_object('pid', ${activity}.pi
 
 /**
  * Selects the sessions that wait for a lock and already hold one, of any mode, on one of our tables. If a session waits
- * for a row, `pg_locks` shows the transaction that it waits for, but not the table.
+ * for a row, `pg_locks` shows the transaction that it waits for, but not the table. So the lock that the session
+ * already holds identifies the table.
  */
 const SELECT_WAITS = `
 SELECT ${toSession('waiting')} AS waiting, extract(epoch FROM clock_timestamp() - lock.waitstart)::float8 AS seconds,

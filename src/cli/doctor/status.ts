@@ -61,7 +61,8 @@ interface Stored {
 }
 
 /**
- * Counts the teams by jumping from one to the next in an index. The time does not depend on how many names each has.
+ * Counts the teams by jumping from one to the next in an index. The time does not depend on how many names each team
+ * has.
  */
 const countTeams = (names: string) => `WITH RECURSIVE team(id) AS (
     SELECT min(team_id) FROM ${names}

@@ -144,7 +144,7 @@ async function createShownScriptOf(isKept) {
     if (codePoint === 0x30fc) return 'K'
     const script = isKept(codePoint) ? scriptOf(codePoint) : ''
     // Chinese characters are shown whatever their status, which only separates rare ones from common ones. A table of
-    // it would be as long as all others together.
+    // this status would be as long as all other tables together.
     return script === 'H' || allowed.has(codePoint) ? script : ''
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The site: the pages of `docs/` unchanged, those of `site/pages`, and those that `generate.js` writes. Neither the
- * build nor a page loads anything from another host.
+ * The site. It has the pages of `docs/` unchanged, the pages of `site/pages`, and the pages that `generate.js` writes.
+ * Neither the build nor a page loads anything from another host.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

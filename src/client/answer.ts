@@ -90,7 +90,7 @@ export type FieldsByStatus = Readonly<Record<string, readonly string[]>>
 
 /**
  * Reads one result for each name that was sent, in that order. Each result is checked, because a proxy or another
- * service may also return 200. The results of another call must not be taken for results of this one either.
+ * service may also return 200. The results of another call must not be taken for results of this call either.
  *
  * @throws {Error} if the body is wrong; the message says what is wrong.
  */

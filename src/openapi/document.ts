@@ -90,7 +90,7 @@ export interface Info {
 
 /** A Server Object of OpenAPI: where the API is served. */
 export interface Server {
-  /** A URL without a trailing slash, absolute or relative to that of the document. */
+  /** A URL without a trailing slash, absolute or relative to the URL of the document. */
   url: string
   description?: string | undefined
 }

@@ -105,7 +105,8 @@ export function openapi<const Path extends string = typeof DEFAULT_PATH, Name ex
 }
 
 /**
- * Returns only the schemas to which the operations refer, directly or indirectly: a linter would warn of unused ones.
+ * Returns only the schemas to which the operations refer, directly or indirectly. A linter would warn of unused
+ * schemas.
  */
 function findUsed(operations: object): typeof schemas {
   const used = new Set<string>()

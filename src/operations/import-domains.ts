@@ -127,7 +127,7 @@ async function importPart(store: DomainStore, part: readonly RegistrationToImpor
   }
 }
 
-/** How far the old store's clock may have been ahead of this one, in milliseconds. */
+/** How far the old store's clock may have been ahead of this process's clock, in milliseconds. */
 const MOST_AHEAD = 86_400_000
 
 interface Readable {

@@ -28,7 +28,7 @@ export interface Transferred {
 /**
  * Transfers registrations from one team to another. At every moment, each name belongs to exactly one team. Each
  * registration gets a new `domainId`: an ID never passes to another team, so no alert of one team reaches another. The
- * monitor gets the new ID before it must forget the former one.
+ * monitor gets the new ID before it must forget the former ID.
  *
  * With `domains`, the transfer is one atomic step, and skips names that `from` has not registered. Without `domains`,
  * it transfers all registrations that `from` has at the start, in steps of 1,000. If a step fails, the registrations of

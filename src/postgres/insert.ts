@@ -13,7 +13,7 @@ interface Insertion {
   readonly types: readonly string[]
   /** The types of the values that all rows share. */
   readonly shared?: readonly string[]
-  /** Returns the SQL of a row, from its own values and the shared ones. */
+  /** Returns the SQL of a row, from its own values and the shared values. */
   toRow(values: readonly string[], shared: readonly string[]): string
   readonly onConflict?: string
 }

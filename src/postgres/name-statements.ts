@@ -122,7 +122,7 @@ function findNames(names: string, engine: Engine, select: (condition?: string) =
 function findBelow(names: string, engine: Engine): string {
   const inRange = 'name.path > base.after AND name.path < base.before'
   const secondLevelDomain = engine === 'Citus' ? '($1::text[])[1]' : 'base.second_level_domain'
-  // POSIX is not the column's collation. With that one, the planner would choose an index that also reads all names
+  // POSIX replaces the column's collation. With the latter, the planner would choose an index that also reads all names
   // that a public suffix separates from the base.
   const inShard = engine === 'Citus' ? `AND name.second_level_domain = (($1::text[])[1] COLLATE "POSIX")` : ''
   // Each condition matches exactly one index. The limit also keeps the planner from scanning the names first.

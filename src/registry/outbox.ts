@@ -52,8 +52,8 @@ export interface PendingChange extends WaitingChange {
 export interface Outbox {
   /**
    * MUST lease at most `limit` due changes and return them. A release that follows a registration MUST be left out
-   * while that registration is pending. Changes that were never refused come first, then the others: otherwise changes
-   * that are always refused would block newer ones. In both groups, the changes that have been due the longest come
+   * while that registration is pending. Changes that were never refused come first, then the others. Otherwise changes
+   * that are always refused would block newer changes. In both groups, the changes that have been due the longest come
    * first. A change that is due more than an hour plus a lease from now MUST count as due, because it was postponed
    * while a clock was wrong.
    *
@@ -87,8 +87,8 @@ export interface StoreOutbox extends Outbox {
    */
   add(registration: Registration, kind: Change['kind'], wait: number): void
   /**
-   * Records a transfer as two changes. The new registration is due at once. The release of the former one follows it,
-   * and is due after `wait` milliseconds. They replace a pending registration of the former ID.
+   * Records a transfer as two changes. The new registration is due at once. The release of the former registration
+   * follows it, and is due after `wait` milliseconds. The two changes replace a pending registration of the former ID.
    */
   transfer(former: Registration, registration: Registration, wait: number): void
   /** Leases pending registrations, unless they are due only after that lease ends. */

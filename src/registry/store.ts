@@ -338,8 +338,8 @@ export interface DomainStore {
    *   `to`.
    * - Each registration MUST get a new `domainId`, because an ID never moves to another team. Its name and registrable
    *   domain stay the same. Names and IDs that the team `from` has not registered MUST be skipped.
-   * - The registration of the new ID and the release of the former one MUST be recorded as changes in the same step.
-   *   The release MUST NOT be pushed before the registration, not even after refusals or by another process. The only
+   * - The registration of the new ID and the release of the former ID MUST be recorded as changes in the same step. The
+   *   release MUST NOT be pushed before the registration, not even after refusals or by another process. The only
    *   exception is a new ID that is released first. So the monitor never stops watching the name.
    *
    * @throws {TypeError} if `domains` is not an array of strings, or has more than 1,000 entries.

@@ -20,10 +20,10 @@ export interface SqliteConnectionOptions {
    */
   timeLimit?: number | undefined
   /**
-   * When SQLite flushes to disk. With `'full'`, it does so after each transaction, so a completed call survives a power
-   * cut. With `'normal'`, it does so only at checkpoints. This is faster, but a power cut may lose the last calls, each
-   * of them as a whole. A crash of the process loses no calls in either case. Default `'full'`. A Durable Object
-   * ignores this option.
+   * When SQLite flushes to disk. With `'full'`, SQLite flushes after each transaction, so a completed call survives a
+   * power cut. With `'normal'`, SQLite flushes only at checkpoints. This is faster, but a power cut may lose the last
+   * calls, each of them as a whole. A crash of the process loses no calls in either case. Default `'full'`. A Durable
+   * Object ignores this option.
    */
   synchronous?: 'full' | 'normal' | undefined
 }
@@ -46,7 +46,7 @@ export interface SqliteConnection {
   /**
    * Calls `work` in a write transaction, as soon as the lock is free.
    *
-   * @param timeLimit The time limit in milliseconds, if it is shorter than that of the option.
+   * @param timeLimit The time limit in milliseconds, if it is shorter than the option's time limit.
    */
   transact<T>(work: () => T, timeLimit?: number): Awaitable<T>
 }

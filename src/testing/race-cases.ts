@@ -79,7 +79,7 @@ function wildcardRace(
   }
 }
 
-/** Busy-waits in `decide`, so that later calls wait for the locks of this one. */
+/** Busy-waits in `decide`, so that later calls wait for the locks of this call. */
 function spin(milliseconds: number): void {
   const end = performance.now() + milliseconds
   while (performance.now() < end);

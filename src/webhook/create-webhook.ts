@@ -76,7 +76,7 @@ const rules: Rules = {
  * | --- | --- |
  * | 2xx | the monitor has accepted the changes |
  * | 4xx except 408, 425 and 429; 500, 501, 505 | the monitor refuses one of the changes; the store finds out which |
- * | any other response, an incomplete or late response, or no connection | the monitor is unavailable; the store retries later |
+ * | any other response, an incomplete or late one, or none | the monitor is unavailable; the store retries later |
  *
  * It reads at most 16 KiB of a response's body, counted after decompression.
  *

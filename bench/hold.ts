@@ -16,7 +16,7 @@ import { report, team, timeCpu } from './measure.ts'
 
 const LIMIT = 262_144
 const RUNS = 4
-/** Entries that are assembled at random from pieces. */
+/** The number of entries that are assembled at random from pieces. */
 const RANDOM = 60
 
 interface Call {

@@ -1,4 +1,7 @@
-/** Compares `classifyHostname` with functions that do a part of its work. They take turns on the same hostnames. */
+/**
+ * Compares `classifyHostname` with functions that do a part of its work. All functions take turns on the same
+ * hostnames.
+ */
 import { classifyHostname } from 'domain-registration'
 import { parse } from 'tldts'
 import { readLines } from '../test/vectors/read.ts'

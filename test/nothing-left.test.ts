@@ -55,7 +55,7 @@ function start(...parameters: string[]) {
 const readNotes = () =>
   vi.waitFor(() => {
     const [, pid, folder] = /^(\d+) (.+)$/.exec(readFileSync(notes, 'utf8')) ?? []
-    if (!pid || !folder) throw new Error('Nothing is noted')
+    if (!pid || !folder) throw new Error('The program has not written its process ID yet')
     return { pid: Number(pid), folder }
   }, 10_000)
 

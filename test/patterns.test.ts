@@ -39,7 +39,7 @@ function toRegExp(literal: string): RegExp {
 
 /**
  * Returns why a pattern may take more than linear time: two quantifiers match the same characters, a quantifier repeats
- * another one, or a search tries each start.
+ * another one, or a search starts at every position.
  */
 const findSlowness = (pattern: RegExp) => analyse(pattern).reports.map(({ type }) => type)
 

@@ -23,7 +23,7 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
       const store = await open()
       const names = ['example.com', 'example.org'].map(toTestName)
       await checkRejects('register', async () => store.register(createRequest('1', names, [], fail)))
-      checkEqual('what was saved', toDomains((await lookUp(store, '1', toDomains(names))).registrations), [])
+      checkEqual('the saved registrations', toDomains((await lookUp(store, '1', toDomains(names))).registrations), [])
     },
   },
   {
@@ -48,7 +48,7 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
       const names = ['a.example.com', 'b.example.com', 'c.example.com'].map(toTestName)
       const decided = [...names.slice(0, 2), unreadable, ...names.slice(2)]
       await checkRejects('register', async () => store.register(createRequest('1', names, [], () => decided)))
-      checkEqual('what was saved', toDomains((await lookUp(store, '1', toDomains(names))).registrations), [])
+      checkEqual('the saved registrations', toDomains((await lookUp(store, '1', toDomains(names))).registrations), [])
     },
   },
   {
@@ -62,8 +62,8 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
         const { saved } = await store.register(
           createRequest('1', versions, [], () => versions.slice(runs++).slice(0, 1)),
         )
-        checkEqual('what was returned', toDomains(saved), toDomains(versions.slice(runs - 1, runs)))
-        checkEqual('what was saved', (await lookUp(store, '1', toDomains(versions))).registrations, saved)
+        checkEqual('the returned registrations', toDomains(saved), toDomains(versions.slice(runs - 1, runs)))
+        checkEqual('the saved registrations', (await lookUp(store, '1', toDomains(versions))).registrations, saved)
       })
       await Promise.all(rivals)
     },

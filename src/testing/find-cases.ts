@@ -26,7 +26,7 @@ export const findCases: readonly CaseDefinition[] = [
         })
         const found = await find(store, { teamId, domains, bases })
         checkEqual(
-          `what team ${teamId} finds`,
+          `the registrations found for team ${teamId}`,
           sortBelow(found),
           sortBelow(await lookUp(store, teamId, domains, bases)),
         )
@@ -43,9 +43,9 @@ export const findCases: readonly CaseDefinition[] = [
       const domains = Object.freeze(['b.com', 'a.com'])
       const question = Object.freeze({ teamId: '1', domains, bases: Object.freeze(['b.com', 'a.com']) })
       for (const _ of ['first', 'second']) {
-        checkEqual('what is found', toDomains((await find(store, question)).registrations), [])
+        checkEqual('the registrations found', toDomains((await find(store, question)).registrations), [])
       }
-      checkEqual('what is registered', toDomains((await lookUp(store, '1', domains)).registrations), [])
+      checkEqual('the registrations', toDomains((await lookUp(store, '1', domains)).registrations), [])
     },
   },
   {

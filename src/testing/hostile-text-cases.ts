@@ -40,8 +40,8 @@ export const hostileTextCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       const domains = fragments.map(fragment => `${fragment}.example.com`)
-      checkEqual('what was saved', toDomains(await save(store, '1', domains)), domains)
-      checkEqual('what was found', toDomains((await lookUp(store, '2', domains)).registrations), domains)
+      checkEqual('the saved registrations', toDomains(await save(store, '1', domains)), domains)
+      checkEqual('the registrations found', toDomains((await lookUp(store, '2', domains)).registrations), domains)
     },
   },
   {
@@ -52,9 +52,9 @@ export const hostileTextCases: readonly CaseDefinition[] = [
       await save(store, '1', ['x.abc.example.com', 'y.abc.example.com', 'abc.example.com'])
       const patterns = ['a_c', '%', 'a%', 'a?c', '[a]bc', '.*', 'a\\bc'].map(label => `${label}.example.com`)
       const { registrations, below } = await lookUp(store, '1', patterns, patterns)
-      checkEqual('what was found', toDomains(registrations), [])
+      checkEqual('the registrations found', toDomains(registrations), [])
       checkEqual(
-        'what is below',
+        'the names below the bases',
         below.map(({ ownCount }) => ownCount),
         patterns.map(() => 0),
       )
@@ -75,9 +75,17 @@ export const hostileTextCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       const names: Name[] = inherited.map(domain => ({ domain, registrableDomain: domain }))
-      checkEqual('what was found before', toDomains((await lookUp(store, '1', inherited, inherited)).registrations), [])
-      checkEqual('what was saved', toDomains(await save(store, '1', names)), inherited)
-      checkEqual('what was found after', toDomains((await lookUp(store, '1', inherited)).registrations), inherited)
+      checkEqual(
+        'the registrations found before',
+        toDomains((await lookUp(store, '1', inherited, inherited)).registrations),
+        [],
+      )
+      checkEqual('the saved registrations', toDomains(await save(store, '1', names)), inherited)
+      checkEqual(
+        'the registrations found afterwards',
+        toDomains((await lookUp(store, '1', inherited)).registrations),
+        inherited,
+      )
       const hostnames = ['constructor.com', 'tostring.org', 'hasownproperty.net', 'proto.constructor.com']
       checkEqual(
         'the codes of hostnames with such labels',
@@ -107,7 +115,7 @@ export const hostileTextCases: readonly CaseDefinition[] = [
       )
       const wildcard = `*.${name}`
       const { registrations, below } = await lookUp(store, '1', [name, wildcard, ...alike], [name])
-      checkEqual('what was found', toDomains(registrations), [name, ...alike])
+      checkEqual('the registrations found', toDomains(registrations), [name, ...alike])
       checkEqual('how many names are below the longest one', below[0]?.ownCount, 0)
     },
   },
@@ -125,7 +133,7 @@ export const hostileTextCases: readonly CaseDefinition[] = [
       ])
       const asked = ['xn--bcher-kva.example.com', 'bücher.example.com', '*.xn--r8jz45g.jp']
       const { registrations } = await lookUp(store, '2', asked)
-      checkEqual('what was found', toDomains(registrations), [asked[0], asked[2]])
+      checkEqual('the registrations found', toDomains(registrations), [asked[0], asked[2]])
     },
   },
 ]

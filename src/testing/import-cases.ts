@@ -43,11 +43,11 @@ export const importCases: readonly CaseDefinition[] = [
       ]
       await importInto(store, rows.toReversed())
       const list = methodOf(store, 'list')
-      checkEqual('what is listed', await list(), rows)
+      checkEqual('the listed registrations', await list(), rows)
       const own = rows.filter(({ teamId }) => teamId === '1')
-      checkEqual('what is listed for team 1', await list({ teamId: '1' }), own)
+      checkEqual('the names listed for team 1', await list({ teamId: '1' }), own)
       const newest = [await list({ order: 'newest' }), await list({ teamId: '1', order: 'newest' })]
-      checkEqual('what is listed with the newest ID first', newest, [rows.toReversed(), own.toReversed()])
+      checkEqual('the list with the newest ID first', newest, [rows.toReversed(), own.toReversed()])
     },
   },
   {
@@ -62,7 +62,7 @@ export const importCases: readonly CaseDefinition[] = [
       const { takenIds } = await importInto(store, again)
       checkEqual('the IDs in use', takenIds.toSorted(), [held.domainId, released.domainId])
       const all = await methodOf(store, 'list')()
-      checkEqual('what is registered', toDomains(all), ['a.com', 'd2.com'])
+      checkEqual('the registrations', toDomains(all), ['a.com', 'd2.com'])
     },
   },
   {
@@ -80,7 +80,7 @@ export const importCases: readonly CaseDefinition[] = [
       checkEqual('how many changes are pending', await methodOf(store, 'countPending')(), 2)
       await methodOf(store, 'synchronizePending')()
       checkEqual(
-        'what was pushed',
+        'the pushed changes',
         pushed.toSorted((one, other) => (one.domainId < other.domainId ? -1 : 1)),
         unknown.map(each => changeOf(each, 'registered')),
       )
@@ -99,7 +99,7 @@ export const importCases: readonly CaseDefinition[] = [
       const { saved } = await methodOf(store, 'transfer')(request)
       const pending = await methodOf(store, 'listPending')()
       checkEqual(
-        'what is pending',
+        'the pending changes',
         pending.map(({ kind, domainId }) => `${domainId} ${kind}`).toSorted(),
         [...rows.map(({ domainId }) => `${domainId} released`), `${saved[0]?.domainId} registered`].toSorted(),
       )
@@ -127,7 +127,7 @@ export const importCases: readonly CaseDefinition[] = [
       }
       const all = await methodOf(store, 'list')()
       const both = wildcards.filter(domain => all.filter(each => each.domain.endsWith(`.${domain}`)).length !== 1)
-      checkEqual('the wildcards that are not registered alone, or for which only the name below is', both, [])
+      checkEqual('the bases below which not exactly one name is registered', both, [])
     },
   },
 ]

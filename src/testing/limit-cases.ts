@@ -63,10 +63,10 @@ export const limitCases: readonly CaseDefinition[] = [
       checkEqual('the codes of two new names', await submitWithinLimit(store, [first, second]), ['created', 'created'])
       const refused = await submitWithinLimit(store, [first, second, ...others])
       checkEqual('the result of a call with four names more', refused, ['domain_limit_reached'])
-      checkEqual('how many registrations the team has then', await countHeld(store, LIMITED), 2)
+      checkEqual('how many registrations the team has afterwards', await countHeld(store, LIMITED), 2)
       await submit(store, LIMITED, others.slice(1))
       const again = await submitWithinLimit(store, [first, second])
-      checkEqual('the codes of the two when the team has reached its limit', again, ['existing', 'existing'])
+      checkEqual('the codes of registered names when the team has reached its limit', again, ['existing', 'existing'])
     },
   },
   {
@@ -78,7 +78,7 @@ export const limitCases: readonly CaseDefinition[] = [
       const answers = await Promise.all(manyDomains(16).map(domain => submitWithinLimit(store, [domain])))
       const created = answers.filter(([code]) => code === 'created')
       checkEqual('how many of 16 simultaneous calls registered their name', created.length, LIMIT - 1)
-      checkEqual('how many registrations the team has then', await countHeld(store, LIMITED), LIMIT)
+      checkEqual('how many registrations the team has afterwards', await countHeld(store, LIMITED), LIMIT)
     },
   },
 ]

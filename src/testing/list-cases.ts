@@ -33,11 +33,11 @@ export const listCases: readonly CaseDefinition[] = [
     name: 'MUST list registrations in the order of creation, even those from one call',
     async test({ open }) {
       const store = await open()
-      checkEqual('what an empty store lists', await list(store), [])
+      checkEqual('the list of an empty store', await list(store), [])
       const [early, late] = [manyDomains(50).reverse(), ['c.com', '*.a.com', 'd.com', 'x.c.com']]
       await save(store, '1', early)
       for (const domain of late) await save(store, domain === 'd.com' ? '2' : '1', [domain])
-      checkEqual('what is listed', toDomains(await list(store)), [...early, ...late])
+      checkEqual('the listed registrations', toDomains(await list(store)), [...early, ...late])
     },
   },
   {
@@ -50,7 +50,7 @@ export const listCases: readonly CaseDefinition[] = [
       if (features.includes('synchronize')) await synchronize(store, saved.slice(1))
       const listed = await list(store)
       const { registrations } = await lookUp(store, '1', toDomains(saved))
-      checkEqual('what is listed', listed, registrations)
+      checkEqual('the listed registrations', listed, registrations)
       for (const { createdAt } of listed) {
         // The clocks of two machines may differ.
         const isNow = createdAt instanceof Date && Math.abs(createdAt.getTime() - begun) < 60_000
@@ -68,7 +68,7 @@ export const listCases: readonly CaseDefinition[] = [
         ['2', ['n1.com', 'n4.com', 'n7.com']],
         ['77', []],
       ] as const) {
-        checkEqual(`what is listed for team ${teamId}`, toDomains(await list(store, { teamId })), expected)
+        checkEqual(`the names listed for team ${teamId}`, toDomains(await list(store, { teamId })), expected)
       }
     },
   },
@@ -92,7 +92,7 @@ export const listCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       for (let call = 0; call < 11; call += 1) await save(store, '1', manyDomains(100, `c${call}.`))
-      checkEqual('how many are listed', (await list(store)).length, MOST_AT_ONCE)
+      checkEqual('the number of listed registrations', (await list(store)).length, MOST_AT_ONCE)
     },
   },
   {
@@ -108,7 +108,11 @@ export const listCases: readonly CaseDefinition[] = [
         const pages = await listPages(store, { ...ofTeam, limit: 3, order: 'newest' })
         checkEqual(`the pages for team ${ofTeam.teamId ?? 'any'}`, pages, inThrees(expected))
       }
-      checkEqual('what is listed with the oldest first', toDomains(await list(store, { order: 'oldest' })), domains)
+      checkEqual(
+        'the list with the oldest registration first',
+        toDomains(await list(store, { order: 'oldest' })),
+        domains,
+      )
     },
   },
   {
@@ -124,12 +128,12 @@ export const listCases: readonly CaseDefinition[] = [
         [{ domain: 'a.example.com' }, []],
         [{ domain: 'www.example.com', limit: 0 }, []],
       ] as const) {
-        checkEqual(`what is listed for ${options.domain}`, toDomains(await list(store, options)), expected)
+        checkEqual(`the names listed for ${options.domain}`, toDomains(await list(store, options)), expected)
       }
       const domain = 'www.example.com'
       const after = (await list(store, { domain }))[0]?.domainId
       for (const order of ['oldest', 'newest'] as const)
-        checkEqual(`what is listed after it, ${order} first`, await list(store, { domain, after, order }), [])
+        checkEqual(`the names listed after ${domain}, ${order} first`, await list(store, { domain, after, order }), [])
     },
   },
   {
@@ -142,7 +146,7 @@ export const listCases: readonly CaseDefinition[] = [
       for (const domain of [...below, ...others].toSorted().reverse()) {
         await save(store, domain.startsWith('b') ? '2' : '1', [domain])
       }
-      checkEqual('what is listed below example.com', toDomains(await list(store, { below: 'Example.com' })), below)
+      checkEqual('the names listed below example.com', toDomains(await list(store, { below: 'Example.com' })), below)
       checkEqual(
         'the pages below example.com',
         await listPages(store, { below: 'example.com', limit: 3 }, 'domain'),
@@ -154,13 +158,17 @@ export const listCases: readonly CaseDefinition[] = [
         inThrees(below.filter(domain => !domain.startsWith('b'))),
       )
       const own = below.filter(domain => domain.startsWith('b'))
-      checkEqual('what is listed for team 2', toDomains(await list(store, { below: 'example.com', teamId: '2' })), own)
       checkEqual(
-        'what is listed below a.example.com',
+        'the names listed for team 2',
+        toDomains(await list(store, { below: 'example.com', teamId: '2' })),
+        own,
+      )
+      checkEqual(
+        'the names listed below a.example.com',
         toDomains(await list(store, { below: 'a.example.com' })),
         below.slice(2, 4),
       )
-      checkEqual('what is listed below c.example.com', await list(store, { below: 'c.example.com' }), [])
+      checkEqual('the names listed below c.example.com', await list(store, { below: 'c.example.com' }), [])
     },
   },
   {
@@ -201,7 +209,7 @@ export const listCases: readonly CaseDefinition[] = [
       const saved = await save(store, '1', manyDomains(6))
       await releaseDomains(store, '1', ['n1.com', 'n2.com', 'n4.com'])
       const page = await list(store, { after: saved[2]?.domainId })
-      checkEqual('what is listed after n2.com', toDomains(page), ['n3.com', 'n5.com'])
+      checkEqual('the names listed after n2.com', toDomains(page), ['n3.com', 'n5.com'])
     },
   },
 ]

@@ -34,7 +34,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
       const alike = ['ww.example.com', 'wwww.example.com', 'www.example.co', 'b-a.example.com', 'example.com']
       const asked = [...alike, 'www.example.com', 'a.example.com', 'www.example.org', 'xample.org', 'example.org']
       const { registrations } = await lookUp(store, '1', asked)
-      checkEqual('what was found', toDomains(registrations), ['www.example.com', 'example.org'])
+      checkEqual('the registrations found', toDomains(registrations), ['www.example.com', 'example.org'])
     },
   },
   {
@@ -53,7 +53,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
         '*.example.net',
       ]
       const { registrations } = await lookUp(store, '1', asked)
-      checkEqual('what was found', toDomains(registrations), ['*.example.com'])
+      checkEqual('the registrations found', toDomains(registrations), ['*.example.com'])
     },
   },
   {
@@ -74,7 +74,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       await save(store, '2', ['a.example.com', 'b.example.com'])
-      checkEqual('what team 1 is told', await lookBelow(store, '1', 'example.com'), OTHERS)
+      checkEqual('the result for team 1', await lookBelow(store, '1', 'example.com'), OTHERS)
     },
   },
   {
@@ -88,7 +88,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
       const { ownDomains, ownCount } = await lookBelow(store, '1', 'example.com')
       const named = new Set(ownDomains.filter(domain => domains.includes(domain)))
       checkThat('three of the five are returned', ownDomains.length === 3 && named.size === 3, ownDomains)
-      checkEqual('how many are counted', ownCount, 5)
+      checkEqual('the number of counted names', ownCount, 5)
       const labels = ['a', 'b', 'c', 'd']
       await save(
         store,
@@ -130,10 +130,14 @@ export const lookUpCases: readonly CaseDefinition[] = [
       await save(store, '1', [deep])
       await save(store, '2', [wildcard])
       for (const base of ['f.example.com', 'example.com']) {
-        checkEqual(`what is below ${base}`, await lookBelow(store, '1', base), own(deep))
+        checkEqual(`the names below ${base}`, await lookBelow(store, '1', base), own(deep))
       }
-      checkEqual('a wildcard of the same team', await lookBelow(store, '2', 'example.org'), own(wildcard))
-      checkEqual('a wildcard of another team', await lookBelow(store, '1', 'example.org'), OTHERS)
+      checkEqual(
+        'the result for a wildcard of the same team',
+        await lookBelow(store, '2', 'example.org'),
+        own(wildcard),
+      )
+      checkEqual('the result for a wildcard of another team', await lookBelow(store, '1', 'example.org'), OTHERS)
     },
   },
   {
@@ -144,9 +148,9 @@ export const lookUpCases: readonly CaseDefinition[] = [
       await save(store, '1', ['example.com', 'a.example.com'])
       await save(store, '2', ['example.org', 'a.example.org'])
       for (const base of ['a.example.com', 'a.example.org']) {
-        checkEqual(`what is below ${base}`, await lookBelow(store, '1', base), NOTHING_BELOW)
+        checkEqual(`the names below ${base}`, await lookBelow(store, '1', base), NOTHING_BELOW)
       }
-      checkEqual('below example.com', await lookBelow(store, '1', 'example.com'), own('a.example.com'))
+      checkEqual('the names below example.com', await lookBelow(store, '1', 'example.com'), own('a.example.com'))
     },
   },
   {
@@ -158,7 +162,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
       const elsewhere = ['x.b.example.org', 'x.b.notexample.com', 'b.example.com.example.org', 'bxexample.com']
       await save(store, '1', [...alike, ...elsewhere])
       await save(store, '2', ['c.example.com', 'x.c.example.com', 'b1.example.com'])
-      checkEqual('what is below b.example.com', await lookBelow(store, '1', 'b.example.com'), NOTHING_BELOW)
+      checkEqual('the names below b.example.com', await lookBelow(store, '1', 'b.example.com'), NOTHING_BELOW)
     },
   },
   {
@@ -172,14 +176,14 @@ export const lookUpCases: readonly CaseDefinition[] = [
       await save(store, '1', names.slice(0, 1))
       await save(store, '2', names.slice(1))
       const { behindSuffixes, ...rest } = await lookBelow(store, '1', 'amazonaws.com')
-      checkEqual('what counts as below amazonaws.com', { ...rest, behindSuffixes: [] }, NOTHING_BELOW)
+      checkEqual('the names counted below amazonaws.com', { ...rest, behindSuffixes: [] }, NOTHING_BELOW)
       checkEqual(
-        'what is behind a suffix',
+        'the names behind a public suffix',
         behindSuffixes.map(({ domain, teamId }) => [domain, teamId]).sort(),
         names.map(({ domain }, index) => [domain, String(index + 1)]),
       )
       const within = await lookBelow(store, '1', 'bucket.s3.amazonaws.com')
-      checkEqual('below the bucket', within, own('a.bucket.s3.amazonaws.com'))
+      checkEqual('the names below the bucket', within, own('a.bucket.s3.amazonaws.com'))
     },
   },
   {

@@ -88,7 +88,7 @@ const push = async ({ push }: MonitorUnderTest, changes: readonly Change[], sign
 }
 
 async function checkWatched(monitor: MonitorUnderTest, ...ids: string[]): Promise<void> {
-  checkEqual('what is watched', (await monitor.watched()).toSorted(), ids.toSorted())
+  checkEqual('the watched names', (await monitor.watched()).toSorted(), ids.toSorted())
 }
 
 const cases: readonly MonitorCase[] = [

@@ -93,7 +93,7 @@ export const overlapCases: readonly CaseDefinition[] = [
         ['created', 'subdomain_conflict', 'domain_already_licensed', 'created', 'wildcard_conflict'],
       )
       checkEqual(
-        'the codes of two of them, submitted again',
+        'the codes of two conflicting names, submitted again',
         await submitForCodes(store, '1', ['*.example.com', 'c.example.com']),
         ['subdomain_conflict', 'existing'],
       )
@@ -127,16 +127,16 @@ export const overlapCases: readonly CaseDefinition[] = [
     name: 'MUST let two teams register names in the same registrable domain if they do not overlap',
     async test({ open }) {
       const store = await open()
-      checkEqual('team 1', await submitForCodes(store, '1', ['example.com', 'a.example.com', '*.b.example.com']), [
-        'created',
-        'created',
-        'created',
-      ])
-      checkEqual('team 2', await submitForCodes(store, '2', ['b.example.com', '*.a.example.com', 'www.example.com']), [
-        'created',
-        'created',
-        'created',
-      ])
+      checkEqual(
+        'the codes for team 1',
+        await submitForCodes(store, '1', ['example.com', 'a.example.com', '*.b.example.com']),
+        ['created', 'created', 'created'],
+      )
+      checkEqual(
+        'the codes for team 2',
+        await submitForCodes(store, '2', ['b.example.com', '*.a.example.com', 'www.example.com']),
+        ['created', 'created', 'created'],
+      )
     },
   },
 ]

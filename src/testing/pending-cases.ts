@@ -27,7 +27,7 @@ export const pendingCases: readonly CaseDefinition[] = [
       counts.push(await methodOf(store, 'countPending')())
       await runSweep(store)
       counts.push(await methodOf(store, 'countPending')())
-      checkEqual('what countPending returns', counts, [0, 3, 1, 3, 1])
+      checkEqual('the result of countPending', counts, [0, 3, 1, 3, 1])
     },
   },
   {
@@ -37,8 +37,8 @@ export const pendingCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['a.com', 'b.com'])
-      checkEqual('what countPending returns', await methodOf(store, 'countPending')(), 0)
-      checkEqual('what synchronizePending returns', await runSweep(store), { synchronized: 0, failed: 0 })
+      checkEqual('the result of countPending', await methodOf(store, 'countPending')(), 0)
+      checkEqual('the result of synchronizePending', await runSweep(store), { synchronized: 0, failed: 0 })
     },
   },
   {
@@ -50,7 +50,7 @@ export const pendingCases: readonly CaseDefinition[] = [
       await save(store, '1', ['a.com', 'b.com', 'c.com'])
       await releaseDomains(store, '1', ['a.com', 'b.com'])
       await store.transfer?.({ from: '1', to: '2', domains: ['c.com'], counted: false, decide: () => true })
-      checkEqual('what countPending returns', await methodOf(store, 'countPending')(), 0)
+      checkEqual('the result of countPending', await methodOf(store, 'countPending')(), 0)
     },
   },
   {
@@ -67,20 +67,20 @@ export const pendingCases: readonly CaseDefinition[] = [
       for (const domain of ['n1.com', 'n3.com']) monitor.refused.add(domain)
       await runSweep(store)
       monitor.refused.clear()
-      checkEqual('what an early sweep returns', await runSweep(store), { synchronized: 0, failed: 0 })
+      checkEqual('the result of an early sweep', await runSweep(store), { synchronized: 0, failed: 0 })
       const ids = monitor.accepted.map(({ domainId }) => domainId)
       const ofName = (domain: string) => monitor.accepted.find(change => change.domain === domain)?.domainId ?? ''
       const other = ids.filter(id => id !== ofName('n3.com'))
-      checkEqual('how many of the others were made due', await retryPending({ domainIds: other }), 1)
+      checkEqual('how many of the other changes were made due', await retryPending({ domainIds: other }), 1)
       monitor.takePushes()
-      checkEqual('what a sweep returns', await runSweep(store, { limit: 1 }), { synchronized: 1, failed: 0 })
-      checkEqual('what it pushed', toDomains(monitor.takePushes().flat()), ['n1.com'])
-      checkEqual('how many of no IDs were made due', await retryPending({ domainIds: ['not an ID'] }), 0)
-      checkEqual('how many of all were made due', [await retryPending(), await retryPending()], [1, 0])
-      checkEqual('what a sweep returns', await runSweep(store, { limit: 1 }), { synchronized: 1, failed: 0 })
+      checkEqual('the result of a sweep', await runSweep(store, { limit: 1 }), { synchronized: 1, failed: 0 })
+      checkEqual('the changes that the sweep pushed', toDomains(monitor.takePushes().flat()), ['n1.com'])
+      checkEqual('how many changes an invalid ID made due', await retryPending({ domainIds: ['not an ID'] }), 0)
+      checkEqual('how many changes were made due, without IDs', [await retryPending(), await retryPending()], [1, 0])
+      checkEqual('the result of a sweep', await runSweep(store, { limit: 1 }), { synchronized: 1, failed: 0 })
       for (const wrong of [{ domainIds: 'n3.com' }, { domainIds: [3] }, { ids: [] }]) {
         const error = await checkRejects('retryPending', async () => retryPending(wrong as object))
-        checkThat('it rejects with a TypeError', error instanceof TypeError, String(error))
+        checkThat('the rejection is a TypeError', error instanceof TypeError, String(error))
       }
     },
   },
@@ -98,16 +98,16 @@ export const pendingCases: readonly CaseDefinition[] = [
       await checkRejects('synchronize', () => synchronize(store, saved))
       const stats = await store.pendingStats?.()
       if (stats) checkEqual('how many changes were refused', stats.refused, 0)
-      checkEqual('what an early sweep returns', await runSweep(store), { synchronized: 0, failed: 0 })
+      checkEqual('the result of an early sweep', await runSweep(store), { synchronized: 0, failed: 0 })
       const retryPending = methodOf(store, 'retryPending')
-      checkEqual('how many of one ID were made due', await retryPending({ domainIds: [saved[0]?.domainId ?? ''] }), 1)
-      checkEqual('how many of the others were made due', await retryPending(), 1)
+      checkEqual('how many changes one ID made due', await retryPending({ domainIds: [saved[0]?.domainId ?? ''] }), 1)
+      checkEqual('how many of the other changes were made due', await retryPending(), 1)
       failure = new Error('the monitor refuses all, on purpose')
       await runSweep(store)
       failure = outage
       await retryPending()
-      checkEqual('how many changes fail then', (await runSweep(store)).failed, 2)
-      checkEqual('what the next sweep returns', await runSweep(store), { synchronized: 0, failed: 0 })
+      checkEqual('how many changes the next sweep fails to push', (await runSweep(store)).failed, 2)
+      checkEqual('the result of the next sweep', await runSweep(store), { synchronized: 0, failed: 0 })
     },
   },
   {
@@ -121,8 +121,8 @@ export const pendingCases: readonly CaseDefinition[] = [
       await releaseDomains(store, '1', ['b.com'])
       const retryPending = methodOf(store, 'retryPending')
       const domainIds = saved.map(({ domainId }) => domainId)
-      checkEqual('how many were made due', [await retryPending({ domainIds }), await retryPending()], [0, 0])
-      checkEqual('what a sweep returns', await runSweep(store), { synchronized: 0, failed: 0 })
+      checkEqual('how many changes were made due', [await retryPending({ domainIds }), await retryPending()], [0, 0])
+      checkEqual('the result of a sweep', await runSweep(store), { synchronized: 0, failed: 0 })
     },
   },
   {
@@ -158,7 +158,7 @@ export const pendingCases: readonly CaseDefinition[] = [
       await releaseDomains(store, '1', ['a.com'])
       const pending = await methodOf(store, 'listPending')()
       checkEqual(
-        'what is pending, how often it was refused, and why',
+        'the pending changes, with their refusals and reasons',
         pending.map(({ kind, refusals, lastFailure }) => [kind, refusals, lastFailure]),
         [['released', 0, null]],
       )
@@ -180,7 +180,7 @@ export const pendingCases: readonly CaseDefinition[] = [
       const [a, b] = saved
       const withoutTime = ({ at: _, ...change }: Change) => change
       checkEqual(
-        'what is pending',
+        'the pending changes',
         pending.map(each => withoutTime(toChange(each))),
         [a && withoutTime(changeOf(a, 'registered')), b && withoutTime(changeOf(b, 'released'))],
       )
@@ -188,11 +188,11 @@ export const pendingCases: readonly CaseDefinition[] = [
       const toRefusals = ({ refusals, lastFailure }: PendingChange) => [refusals, lastFailure]
       const expected = (...last: readonly [refusals: number, failure: string]) => [[0, null], last]
       const once = expected(1, 'Error: the monitor refuses b.com')
-      checkEqual('how often each was refused, and why', pending.map(toRefusals), once)
+      checkEqual('how often each change was refused, and why', pending.map(toRefusals), once)
       const areDates = ({ at, nextAttempt }: PendingChange) =>
         at instanceof Date && nextAttempt > at && nextAttempt.getTime() < at.getTime() + 150_000
       checkThat(
-        'each has the time at which it was made, and a time at which it is due, at most 150 seconds later',
+        'each change has the time at which it was made, and is due at most 150 seconds later',
         pending.every(areDates),
         pending,
       )
@@ -201,7 +201,7 @@ export const pendingCases: readonly CaseDefinition[] = [
       await runSweep(store)
       const later = (await methodOf(store, 'listPending')()).toSorted(byDomain)
       const twice = expected(2, 'Error: the monitor is unavailable, on purpose')
-      checkEqual('how often each was refused after another sweep, and why', later.map(toRefusals), twice)
+      checkEqual('how often each change was refused after another sweep, and why', later.map(toRefusals), twice)
     },
   },
   {
@@ -228,7 +228,7 @@ export const pendingCases: readonly CaseDefinition[] = [
       const sweeping = alongside(runSweep(store, { signal: stopping.signal }), gate.open)
       await begun.opened
       stopping.abort(new Error('the application stops, on purpose'))
-      checkEqual('what synchronizePending returns', await sweeping, { synchronized: 0, failed: 1 })
+      checkEqual('the result of synchronizePending', await sweeping, { synchronized: 0, failed: 1 })
       const pending = await methodOf(store, 'listPending')()
       const failures = pending.map(({ lastFailure }) => lastFailure)
       checkEqual('the last failures', failures, ['Error: the monitor is unavailable, on purpose'])
@@ -256,7 +256,7 @@ export const pendingCases: readonly CaseDefinition[] = [
       checkEqual('the pages', pages, [domains.slice(0, 3), domains.slice(3, 6), domains.slice(6)])
       for (const wrong of [{ limit: -1 }, { limit: MOST_AT_ONCE + 1 }, { after: 7 }, { teamId: '1' }]) {
         const error = await checkRejects('listPending', async () => listPending(wrong as object))
-        checkThat('it rejects with a TypeError', error instanceof TypeError, String(error))
+        checkThat('the rejection is a TypeError', error instanceof TypeError, String(error))
       }
     },
   },

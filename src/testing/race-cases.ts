@@ -74,7 +74,7 @@ function wildcardRace(
         )
       }
       const raced = calls.flatMap(([, [domain = '']]) => domain)
-      checkEqual('how many are registered', (await lookUp(store, '1', raced)).registrations.length, ROUNDS)
+      checkEqual('the number of registrations', (await lookUp(store, '1', raced)).registrations.length, ROUNDS)
     },
   }
 }
@@ -110,8 +110,8 @@ export const raceCases: readonly CaseDefinition[] = [
       const beaten = attempts.filter(({ codes: [code] }) => code === 'existing')
       checkEqual('how many calls lost', beaten.length, CALLERS - 1)
       for (const { saved, found } of beaten) {
-        checkEqual('what a losing call saved', saved, [])
-        checkEqual('what it found', found.registrations, [winner])
+        checkEqual('the registrations saved by a losing call', saved, [])
+        checkEqual('the registrations found by a losing call', found.registrations, [winner])
       }
     },
   },
@@ -182,7 +182,7 @@ export const raceCases: readonly CaseDefinition[] = [
         Array.from({ length: CALLERS }, (_, index) => ['1', index % 2 === 0 ? forward : backward]),
       )
       const saved = attempts.flatMap(attempt => toDomains(attempt.saved))
-      checkEqual('what was saved by all', saved.toSorted(), forward.toSorted())
+      checkEqual('the names saved by all calls', saved.toSorted(), forward.toSorted())
     },
   },
   {
@@ -196,10 +196,10 @@ export const raceCases: readonly CaseDefinition[] = [
         Array.from({ length: CALLERS }, (_, index) => ['1', domains.slice(index, index + 11)]),
       )
       for (const { codes, found, saved } of attempts) {
-        checkEqual('names created or existing', saved.length + found.registrations.length, codes.length)
+        checkEqual('the number of created and existing names', saved.length + found.registrations.length, codes.length)
       }
       const saved = attempts.flatMap(attempt => toDomains(attempt.saved))
-      checkEqual('what was saved by all', saved.toSorted(), domains.toSorted())
+      checkEqual('the names saved by all calls', saved.toSorted(), domains.toSorted())
     },
   },
   {
@@ -228,7 +228,7 @@ export const raceCases: readonly CaseDefinition[] = [
       await pause(2 * blocked)
       const { registrations } = await lookUp(store, '1', toDomains(names))
       const expected = calls.filter(({ isSaved }) => isSaved).map(({ name }) => name)
-      checkEqual('what is saved in the end', toDomains(registrations), toDomains(expected))
+      checkEqual('the registrations in the end', toDomains(registrations), toDomains(expected))
     },
   },
 ]

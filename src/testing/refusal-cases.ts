@@ -16,7 +16,7 @@ export const refusalCases: readonly CaseDefinition[] = [
       monitor.refused.add('n7.com')
       await checkRejects('synchronize', async () => synchronize(store, await save(store, '1', domains)))
       checkEqual(
-        'synchronized',
+        '`synchronized` of the registrations',
         await areSynchronized(store, ...domains),
         domains.map(domain => domain !== 'n7.com'),
       )
@@ -37,7 +37,7 @@ export const refusalCases: readonly CaseDefinition[] = [
       const store = await open(monitor.push)
       await saveAndRelease(store, ...manyDomains(20))
       monitor.refused.add('n0.com')
-      checkEqual('what synchronizePending returns', await runSweep(store), { synchronized: 19, failed: 1 })
+      checkEqual('the result of synchronizePending', await runSweep(store), { synchronized: 19, failed: 1 })
     },
   },
   {
@@ -69,8 +69,8 @@ export const refusalCases: readonly CaseDefinition[] = [
       monitor.refused.add('b.com')
       await runSweep(store)
       monitor.takePushes()
-      checkEqual('what synchronizePending returns', await runSweep(store), { synchronized: 0, failed: 0 })
-      checkEqual('what was pushed', monitor.takePushes(), [])
+      checkEqual('the result of synchronizePending', await runSweep(store), { synchronized: 0, failed: 0 })
+      checkEqual('the pushed changes', monitor.takePushes(), [])
     },
   },
   {
@@ -103,10 +103,10 @@ export const refusalCases: readonly CaseDefinition[] = [
       await saveAndRelease(store, 'new.com')
       monitor.accepted.length = 0
       const result = await runSweep(store, { limit: 3 })
-      checkEqual('what synchronizePending returns', result, { synchronized: 1, failed: 2 })
-      checkEqual('what was accepted', toDomains(monitor.accepted), ['new.com'])
+      checkEqual('the result of synchronizePending', result, { synchronized: 1, failed: 2 })
+      checkEqual('the accepted changes', toDomains(monitor.accepted), ['new.com'])
       const { failed } = await runSweep(store)
-      checkThat('the four that this sweep did not push are still due', failed >= 4, failed)
+      checkThat('the four changes that this sweep did not push are still due', failed >= 4, failed)
     },
   },
   {
@@ -132,9 +132,9 @@ export const refusalCases: readonly CaseDefinition[] = [
       checkEqual('how many changes were made due', await methodOf(store, 'retryPending')(), 1)
       const sweeping = alongside(runSweep(store), gate.open)
       await begun.opened
-      checkEqual('what a later sweep returns', await runSweep(store), { synchronized: 0, failed: 0 })
+      checkEqual('the result of a later sweep', await runSweep(store), { synchronized: 0, failed: 0 })
       gate.open()
-      checkEqual('what the first sweep returns', await sweeping, { synchronized: 1, failed: 0 })
+      checkEqual('the result of the first sweep', await sweeping, { synchronized: 1, failed: 0 })
     },
   },
   {
@@ -155,7 +155,7 @@ export const refusalCases: readonly CaseDefinition[] = [
       }
       monitor.takePushes()
       await runSweep(store, { limit: 1 })
-      checkEqual('what was pushed', monitor.takePushes().map(toDomains), [['twice.com']])
+      checkEqual('the pushed changes', monitor.takePushes().map(toDomains), [['twice.com']])
     },
   },
   {
@@ -175,11 +175,11 @@ export const refusalCases: readonly CaseDefinition[] = [
       })
       const results = await Promise.all(sweeps)
       checkEqual(
-        'how many changes each onError got',
+        'the number of changes that each onError got',
         told.map(({ length }) => length),
         results.map(({ failed }) => failed),
       )
-      checkEqual('the changes that both got', told.flat().sort(), domains)
+      checkEqual('the changes that both calls of onError got', told.flat().sort(), domains)
     },
   },
 ]

@@ -13,8 +13,8 @@ export const registrationCases: readonly CaseDefinition[] = [
       const domains = ['left-over.com', '*.left-over.com', 'a.b.left-over.com']
       await save(await open(), '1', domains)
       const { registrations, below } = await lookUp(await open(), '1', domains, ['left-over.com'])
-      checkEqual('what a second store holds', toDomains(registrations), [])
-      checkEqual('what it holds below left-over.com', below, [NOTHING_BELOW])
+      checkEqual('the registrations in a second store', toDomains(registrations), [])
+      checkEqual('the names below left-over.com in a second store', below, [NOTHING_BELOW])
     },
   },
   {
@@ -24,8 +24,8 @@ export const registrationCases: readonly CaseDefinition[] = [
       const store = await open()
       const many = manyDomains(99).map((domain, index) => `${['www', 'a.b.c', '*'][index % 3]}.${domain}`)
       const domains = ['t.co', ...many]
-      checkEqual('what was saved', toDomains(await save(store, '1', domains)), domains)
-      checkEqual('what was found', toDomains((await lookUp(store, '2', domains)).registrations), domains)
+      checkEqual('the saved registrations', toDomains(await save(store, '1', domains)), domains)
+      checkEqual('the registrations found', toDomains((await lookUp(store, '2', domains)).registrations), domains)
     },
   },
   {
@@ -34,8 +34,8 @@ export const registrationCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       const names = [toTestName('example.com')]
-      checkEqual('what was saved', (await store.register(createRequest('1', names, [], () => []))).saved, [])
-      checkEqual('what was found', toDomains((await lookUp(store, '1', toDomains(names))).registrations), [])
+      checkEqual('the saved registrations', (await store.register(createRequest('1', names, [], () => []))).saved, [])
+      checkEqual('the registrations found', toDomains((await lookUp(store, '1', toDomains(names))).registrations), [])
     },
   },
   {
@@ -45,8 +45,10 @@ export const registrationCases: readonly CaseDefinition[] = [
       const store = await open()
       const names = ['a.com', 'b.com', 'c.com'].map(toTestName)
       const { saved } = await store.register(createRequest('1', names, [], () => names.slice(1, 2)))
-      checkEqual('what was saved', toDomains(saved), ['b.com'])
-      checkEqual('what was found', toDomains((await lookUp(store, '1', toDomains(names))).registrations), ['b.com'])
+      checkEqual('the saved registrations', toDomains(saved), ['b.com'])
+      checkEqual('the registrations found', toDomains((await lookUp(store, '1', toDomains(names))).registrations), [
+        'b.com',
+      ])
     },
   },
   {
@@ -57,7 +59,7 @@ export const registrationCases: readonly CaseDefinition[] = [
       const names = ['b.com', 'a.com', '*.c.com', 'd.a.com', 'b.a.com'].map(toTestName)
       const decided = ['d.a.com', '*.c.com', 'b.com', 'b.a.com', 'a.com'].map(toTestName)
       const { saved } = await store.register(createRequest('1', names, ['c.com'], () => decided))
-      checkEqual('what was returned', toDomains(saved), toDomains(decided))
+      checkEqual('the returned registrations', toDomains(saved), toDomains(decided))
     },
   },
   {
@@ -68,7 +70,7 @@ export const registrationCases: readonly CaseDefinition[] = [
       const names = [...['www.example.com', '*.example.org', 'a.b.example.net'].map(toTestName), british]
       const saved = await save(await open(), '2', names)
       checkEqual(
-        'what was returned',
+        'the returned registrations',
         saved.map(pick),
         names.map(name => ({ ...name, teamId: '2' })),
       )
@@ -99,7 +101,11 @@ export const registrationCases: readonly CaseDefinition[] = [
       const domains = ['www.example.com', '*.example.org']
       const saved = await save(store, '1', domains)
       for (const teamId of ['1', '2']) {
-        checkEqual(`what team ${teamId} found`, (await lookUp(store, teamId, domains)).registrations, saved)
+        checkEqual(
+          `the registrations found for team ${teamId}`,
+          (await lookUp(store, teamId, domains)).registrations,
+          saved,
+        )
       }
     },
   },
@@ -143,7 +149,7 @@ export const registrationCases: readonly CaseDefinition[] = [
         results.map(({ status }) => status),
         ['created', 'existing', 'created', 'existing'],
       )
-      checkEqual('how many different IDs they have', new Set(results.map(idOf)).size, 2)
+      checkEqual('the number of different IDs', new Set(results.map(idOf)).size, 2)
     },
   },
   {
@@ -157,7 +163,7 @@ export const registrationCases: readonly CaseDefinition[] = [
       Object.freeze(request.registrableDomains)
       Object.freeze(request.domains)
       const { saved } = await store.register(Object.freeze(request))
-      checkEqual('what was saved', toDomains(saved), toDomains(names))
+      checkEqual('the saved registrations', toDomains(saved), toDomains(names))
     },
   },
 ]

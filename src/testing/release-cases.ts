@@ -16,7 +16,7 @@ export const releaseCases: readonly CaseDefinition[] = [
       const saved = await save(store, '1', ['a.example.com', '*.example.org', 'b.example.com'])
       const released = await releaseDomains(store, '1', ['*.example.org', 'a.example.com'])
       const sorted = released.toSorted((one, other) => (one.domain > other.domain ? -1 : 1))
-      checkEqual('what was returned', sorted, saved.slice(0, 2))
+      checkEqual('the returned registrations', sorted, saved.slice(0, 2))
       checkEqual(
         'the codes of the same names for another team',
         await submitForCodes(store, '2', ['a.example.com', 'www.example.org', '*.example.com', 'b.example.com']),
@@ -31,11 +31,11 @@ export const releaseCases: readonly CaseDefinition[] = [
       const store = await open()
       const saved = await save(store, '1', ['a.com', '*.b.com', 'c.com', 'd.com'])
       const [a = '', b = '', c = ''] = saved.map(({ domainId }) => domainId)
-      checkEqual('what one ID released', toDomains(await releaseDomains(store, '1', [a])), ['a.com'])
+      checkEqual('the names released by one ID', toDomains(await releaseDomains(store, '1', [a])), ['a.com'])
       const released = await releaseDomains(store, '1', [b, 'c.com', c, b, a])
-      checkEqual('what the others released', toDomains(released).toSorted(), ['*.b.com', 'c.com'])
+      checkEqual('the names released by the other IDs and names', toDomains(released).toSorted(), ['*.b.com', 'c.com'])
       const { registrations } = await lookUp(store, '1', toDomains(saved))
-      checkEqual('what is still there', toDomains(registrations), ['d.com'])
+      checkEqual('the names that are still registered', toDomains(registrations), ['d.com'])
     },
   },
   {
@@ -45,9 +45,11 @@ export const releaseCases: readonly CaseDefinition[] = [
       const store = await open()
       const others = ['example.com', 'a.example.com', '*.b.example.com']
       await save(store, '1', ['*.example.com', ...others])
-      checkEqual('what was returned', toDomains(await releaseDomains(store, '1', ['*.example.com'])), ['*.example.com'])
+      checkEqual('the returned registrations', toDomains(await releaseDomains(store, '1', ['*.example.com'])), [
+        '*.example.com',
+      ])
       const { registrations } = await lookUp(store, '1', ['*.example.com', ...others])
-      checkEqual('what is still there', toDomains(registrations), others)
+      checkEqual('the names that are still registered', toDomains(registrations), others)
     },
   },
   {
@@ -57,9 +59,9 @@ export const releaseCases: readonly CaseDefinition[] = [
       const store = await open()
       const saved = await save(store, '2', ['example.com', '*.example.org'])
       const keys = ['example.com', '*.example.org', ...saved.map(({ domainId }) => domainId)]
-      checkEqual('what was returned', await releaseDomains(store, '1', keys), [])
+      checkEqual('the returned registrations', await releaseDomains(store, '1', keys), [])
       const { registrations } = await lookUp(store, '2', ['example.com', '*.example.org'])
-      checkEqual('what is still there', registrations, saved)
+      checkEqual('the names that are still registered', registrations, saved)
     },
   },
   {
@@ -75,10 +77,12 @@ export const releaseCases: readonly CaseDefinition[] = [
         '*.example.org',
         'example.com',
       ])
-      checkEqual('what was returned', toDomains(released), ['example.com'])
-      checkEqual('what is still there', toDomains((await lookUp(store, '1', ['www.example.org'])).registrations), [
-        'www.example.org',
-      ])
+      checkEqual('the returned registrations', toDomains(released), ['example.com'])
+      checkEqual(
+        'the names that are still registered',
+        toDomains((await lookUp(store, '1', ['www.example.org'])).registrations),
+        ['www.example.org'],
+      )
     },
   },
   {
@@ -88,7 +92,10 @@ export const releaseCases: readonly CaseDefinition[] = [
       const store = await open()
       await submitForCodes(store, '1', ['www.example.com', 'bücher.example.org'])
       const released = await releaseDomains(store, '1', [' WWW.Example.com.', 'Bücher.example.org'])
-      checkEqual('what was returned', toDomains(released).toSorted(), ['www.example.com', 'xn--bcher-kva.example.org'])
+      checkEqual('the returned registrations', toDomains(released).toSorted(), [
+        'www.example.com',
+        'xn--bcher-kva.example.org',
+      ])
     },
   },
   {
@@ -105,7 +112,7 @@ export const releaseCases: readonly CaseDefinition[] = [
       ]
       for (const [teamId, domains] of wrong) {
         const error = await checkRejects('release', () => releaseDomains(store, teamId as string, domains as string[]))
-        checkThat('it rejects with a TypeError', error instanceof TypeError, String(error))
+        checkThat('the rejection is a TypeError', error instanceof TypeError, String(error))
       }
     },
   },
@@ -130,7 +137,7 @@ export const releaseCases: readonly CaseDefinition[] = [
       })
       const saved = await save(store, '1', ['example.com'])
       await store.synchronize?.(saved)
-      checkEqual('what is found', toDomains((await lookUp(store, '1', ['example.com'])).registrations), [])
+      checkEqual('the registrations found', toDomains((await lookUp(store, '1', ['example.com'])).registrations), [])
     },
   },
   {
@@ -143,15 +150,15 @@ export const releaseCases: readonly CaseDefinition[] = [
         const count = methodOf(store, 'count')
         return [await count(), await count({ teamId: '1' }), await count({ teamId: '2' })]
       }
-      checkEqual('in an empty store', await counts(), [0, 0, 0])
+      checkEqual('the counts in an empty store', await counts(), [0, 0, 0])
       await save(store, '1', manyDomains(5))
       await save(store, '2', ['*.example.com'])
-      checkEqual('after six were registered', await counts(), [6, 5, 1])
+      checkEqual('the counts after six registrations', await counts(), [6, 5, 1])
       await releaseDomains(store, '1', ['n1.com', 'n2.com', '*.example.com'])
-      checkEqual('after two were released', await counts(), [4, 3, 1])
+      checkEqual('the counts after two releases', await counts(), [4, 3, 1])
       for (const wrong of [{ team: '1' }, { teamId: 1 }]) {
         const error = await checkRejects('count', async () => methodOf(store, 'count')(wrong as object))
-        checkThat('it rejects with a TypeError', error instanceof TypeError, String(error))
+        checkThat('the rejection is a TypeError', error instanceof TypeError, String(error))
       }
     },
   },

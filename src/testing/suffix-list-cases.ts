@@ -52,13 +52,13 @@ export const suffixListCases: readonly CaseDefinition[] = [
       await save(store, '1', inherited)
       const { registrations } = await lookUp(store, '2', toDomains(inherited), ['github.io'])
       checkEqual(
-        'what was found',
+        'the registrations found',
         registrations.map(({ domain, registrableDomain }) => ({ domain, registrableDomain })),
         inherited,
       )
       const { below } = await lookUp(store, '1', [], ['me.github.io', 'platform.example.com'])
       checkEqual(
-        'what is below',
+        'the names below the bases',
         below.map(({ ownDomains, behindSuffixes }) => [...ownDomains, ...toDomains(behindSuffixes)]),
         [[], ['www.shop.platform.example.com']],
       )
@@ -88,7 +88,7 @@ export const suffixListCases: readonly CaseDefinition[] = [
           '1',
           saved.map(registration => registration[by]),
         )
-        checkEqual(`what was released by ${by}`, toDomains(released).toSorted(), toDomains(inherited).toSorted())
+        checkEqual(`the names released by ${by}`, toDomains(released).toSorted(), toDomains(inherited).toSorted())
         const codes = await submitForCodes(store, '2', ['me.github.io', '*.example.com'])
         checkEqual('the codes of the names for another team', codes, ['created', 'created'])
       }

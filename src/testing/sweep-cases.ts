@@ -24,8 +24,8 @@ export const sweepCases: readonly CaseDefinition[] = [
       for (const synchronizeTimeLimit of [30_000, 7_200_000]) {
         const store = await open(monitor.push, { synchronizeTimeLimit })
         await save(store, '1', ['a.com', 'b.com'])
-        checkEqual('what synchronizePending returns', await runSweep(store), { synchronized: 0, failed: 0 })
-        checkEqual('what was pushed', monitor.takePushes(), [])
+        checkEqual('the result of synchronizePending', await runSweep(store), { synchronized: 0, failed: 0 })
+        checkEqual('the pushed changes', monitor.takePushes(), [])
       }
     },
   },
@@ -44,8 +44,8 @@ export const sweepCases: readonly CaseDefinition[] = [
         monitor.takePushes()
         await methodOf(store, 'retryPending')()
         await attempt(store, '1', domains)
-        checkEqual('what synchronizePending returns', await runSweep(store), { synchronized: 0, failed: 0 })
-        checkEqual('what was pushed', monitor.takePushes(), [])
+        checkEqual('the result of synchronizePending', await runSweep(store), { synchronized: 0, failed: 0 })
+        checkEqual('the pushed changes', monitor.takePushes(), [])
       }
     },
   },
@@ -63,7 +63,7 @@ export const sweepCases: readonly CaseDefinition[] = [
       const before = await nextAttempt()
       await attempt(store, '1', ['a.com'])
       const hastened = before - (await nextAttempt())
-      checkThat('it is not due earlier', hastened < 60_000, `due ${hastened} ms earlier`)
+      checkThat('the registration is not due earlier', hastened < 60_000, `due ${hastened} ms earlier`)
     },
   },
   {
@@ -79,7 +79,7 @@ export const sweepCases: readonly CaseDefinition[] = [
       await methodOf(store, 'retryPending')()
       const { codes } = await attempt(store, '2', ['a.com'])
       checkEqual('the result of the other team', codes, ['domain_already_licensed'])
-      checkEqual('what a sweep returns', await runSweep(store), { synchronized: 1, failed: 0 })
+      checkEqual('the result of a sweep', await runSweep(store), { synchronized: 1, failed: 0 })
     },
   },
   {
@@ -95,7 +95,7 @@ export const sweepCases: readonly CaseDefinition[] = [
       await methodOf(store, 'retryPending')()
       const { codes } = await attempt(store, '1', ['www.a.com'])
       checkEqual('the result of the call', codes, ['wildcard_conflict'])
-      checkEqual('what a sweep returns', await runSweep(store), { synchronized: 1, failed: 0 })
+      checkEqual('the result of a sweep', await runSweep(store), { synchronized: 1, failed: 0 })
     },
   },
   {
@@ -107,11 +107,11 @@ export const sweepCases: readonly CaseDefinition[] = [
       const saved = await save(store, '1', ['a.com', '*.b.com'])
       await sweepUntil(store, 'both are pushed', () => monitor.accepted.length >= 2)
       checkEqual(
-        'what was pushed',
+        'the pushed changes',
         monitor.accepted,
         saved.map(registration => changeOf(registration, 'registered')),
       )
-      checkEqual('synchronized', await areSynchronized(store, 'a.com', '*.b.com'), [true, true])
+      checkEqual('`synchronized` of the registrations', await areSynchronized(store, 'a.com', '*.b.com'), [true, true])
     },
   },
   {
@@ -131,7 +131,7 @@ export const sweepCases: readonly CaseDefinition[] = [
       checkThat('synchronizePending counts the changes that failed', failed >= 2, failed)
       monitor.isAway = false
       await sweepUntil(store, 'both are pushed', () => isEach(monitor.accepted, 'a.com', 'b.com'))
-      checkEqual('synchronized', await areSynchronized(store, 'a.com', 'b.com'), [true, true])
+      checkEqual('`synchronized` of the registrations', await areSynchronized(store, 'a.com', 'b.com'), [true, true])
     },
   },
   {
@@ -149,7 +149,7 @@ export const sweepCases: readonly CaseDefinition[] = [
       }
       monitor.takePushes()
       await runSweep(store)
-      checkEqual('what was pushed', toDomains(monitor.takePushes().flat()), domains)
+      checkEqual('the pushed changes', toDomains(monitor.takePushes().flat()), domains)
     },
   },
   {
@@ -171,7 +171,7 @@ export const sweepCases: readonly CaseDefinition[] = [
       await pause(4 * timeLimit)
       monitor.takePushes()
       await runSweep(store)
-      checkEqual('what was pushed', toDomains(monitor.takePushes().flat()), toDomains(expected))
+      checkEqual('the pushed changes', toDomains(monitor.takePushes().flat()), toDomains(expected))
     },
   },
   {
@@ -184,7 +184,7 @@ export const sweepCases: readonly CaseDefinition[] = [
       await saveAndRelease(store, ...manyDomains(5))
       monitor.takePushes()
       for (const expected of [2, 2, 1, 0]) {
-        checkEqual('what synchronizePending returns', await runSweep(store, { limit: 2 }), {
+        checkEqual('the result of synchronizePending', await runSweep(store, { limit: 2 }), {
           synchronized: expected,
           failed: 0,
         })
@@ -204,7 +204,7 @@ export const sweepCases: readonly CaseDefinition[] = [
       await saveAndRelease(store, ...manyDomains(6))
       monitor.takePushes()
       monitor.refused.add('n3.com')
-      checkEqual('what synchronizePending returns', await runSweep(store), { synchronized: 5, failed: 1 })
+      checkEqual('the result of synchronizePending', await runSweep(store), { synchronized: 5, failed: 1 })
       const pushes = monitor.takePushes()
       checkThat(
         'no push has more than two changes',
@@ -235,7 +235,7 @@ export const sweepCases: readonly CaseDefinition[] = [
         await pause(10)
       }
       // This sweep runs while the push of the first sweep is under way, so the other sweeps have leased all changes.
-      checkEqual('what a later sweep returns', await runSweep(store), { synchronized: 0, failed: 0 })
+      checkEqual('the result of a later sweep', await runSweep(store), { synchronized: 0, failed: 0 })
       gate.open()
       await Promise.all(sweeps)
       checkEqual('how many changes were pushed', pushes.flat().length, 20)
@@ -258,13 +258,13 @@ export const sweepCases: readonly CaseDefinition[] = [
       await sweepUntil(store, 'both releases are pushed', () => monitor.accepted.length >= 2)
       const byDomain = (one: Name, other: Name) => one.domain.localeCompare(other.domain)
       checkEqual(
-        'what was pushed',
+        'the pushed changes',
         monitor.accepted.sort(byDomain).map(({ at: _, ...change }) => change),
         saved.toSorted(byDomain).map(({ synchronized: _, createdAt: __, ...held }) => ({ kind: 'released', ...held })),
       )
       const [first] = saved
       const isLater = ({ at }: Change) => at instanceof Date && first !== undefined && at >= first.createdAt
-      checkThat('each was made after its registration', monitor.accepted.every(isLater), monitor.accepted)
+      checkThat('each release was made after its registration', monitor.accepted.every(isLater), monitor.accepted)
     },
   },
   {
@@ -285,11 +285,11 @@ export const sweepCases: readonly CaseDefinition[] = [
       const pushing = alongside(synchronize(store, await save(store, '1', ['example.com'])), gate.open)
       await releaseDomains(store, '1', ['example.com'])
       await runSweep(store)
-      checkEqual('what was accepted', pushed, [])
+      checkEqual('the accepted changes', pushed, [])
       gate.open()
       await pushing
       await runSweep(store)
-      checkEqual('what was accepted after that', pushed, ['registered example.com', 'released example.com'])
+      checkEqual('the changes accepted after that', pushed, ['registered example.com', 'released example.com'])
     },
   },
   {
@@ -368,8 +368,8 @@ export const sweepCases: readonly CaseDefinition[] = [
       monitor.takePushes()
       await pause(3 * SOON)
       await runSweep(store)
-      checkEqual('what is pushed after that', monitor.takePushes(), [])
-      checkEqual('what is watched', monitor.watched(), [])
+      checkEqual('the changes pushed after that', monitor.takePushes(), [])
+      checkEqual('the watched names', monitor.watched(), [])
     },
   },
   {
@@ -410,9 +410,9 @@ export const sweepCases: readonly CaseDefinition[] = [
       const sweeping = alongside(runSweep(store, { signal: stopping.signal }), gate.open)
       await begun.opened
       stopping.abort(new Error('the application stops, on purpose'))
-      checkEqual('what synchronizePending returns', await sweeping, { synchronized: 0, failed: 2 })
+      checkEqual('the result of synchronizePending', await sweeping, { synchronized: 0, failed: 2 })
       hangs = false
-      checkEqual('what the next sweep returns', await runSweep(store), { synchronized: 2, failed: 0 })
+      checkEqual('the result of the next sweep', await runSweep(store), { synchronized: 2, failed: 0 })
     },
   },
 ]

@@ -47,7 +47,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const monitor = createMonitor()
       await save(await open(monitor.push), '1', ['example.com'])
-      checkEqual('what was pushed', monitor.takePushes(), [])
+      checkEqual('the pushed changes', monitor.takePushes(), [])
     },
   },
   {
@@ -61,7 +61,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
       await synchronize(store, saved.slice(0, 2))
       const byDomain = (one: Change, other: Change) => one.domain.localeCompare(other.domain)
       checkEqual(
-        'what was pushed',
+        'the pushed changes',
         monitor.takePushes().flat().sort(byDomain),
         saved
           .slice(0, 2)
@@ -78,7 +78,11 @@ export const synchronizationCases: readonly CaseDefinition[] = [
       const store = await open(() => {})
       const saved = await save(store, '1', ['a.com', 'b.com', 'c.com'])
       await synchronize(store, saved.slice(0, 2))
-      checkEqual('synchronized', await areSynchronized(store, 'a.com', 'b.com', 'c.com'), [true, true, false])
+      checkEqual('`synchronized` of the registrations', await areSynchronized(store, 'a.com', 'b.com', 'c.com'), [
+        true,
+        true,
+        false,
+      ])
     },
   },
   {
@@ -89,7 +93,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
       const store = await open(() => {})
       const saved = await save(store, '1', ['a.com', 'b.com'])
       await Promise.all([synchronize(store, saved), synchronize(store, saved.slice(1))])
-      checkEqual('synchronized', await areSynchronized(store, 'a.com', 'b.com'), [true, true])
+      checkEqual('`synchronized` of the registrations', await areSynchronized(store, 'a.com', 'b.com'), [true, true])
     },
   },
   {
@@ -107,7 +111,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
         teamId,
       ]
       const { registrations } = await lookUp(store, '1', ['www.example.com'])
-      checkEqual('what was found', registrations.map(fields), saved.map(fields))
+      checkEqual('the registrations found', registrations.map(fields), saved.map(fields))
     },
   },
   {
@@ -176,7 +180,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
       )
       monitor.takePushes()
       checkEqual('the codes of the third call', await submitForCodes(store, '1', domains), ['existing', 'existing'])
-      checkEqual('what the third call pushed', monitor.takePushes(), [])
+      checkEqual('the changes pushed by the third call', monitor.takePushes(), [])
     },
   },
 ]
@@ -192,9 +196,9 @@ export const laterCases: readonly CaseDefinition[] = [
       const domains = ['example.com', '*.example.org']
       for (const code of ['created', 'existing']) {
         checkEqual('the codes of the results', await submitForCodes(store, '1', domains), [code, code])
-        checkEqual('synchronized', await areSynchronized(store, ...domains), [false, false])
+        checkEqual('`synchronized` of the registrations', await areSynchronized(store, ...domains), [false, false])
       }
-      checkEqual('what was pushed', monitor.takePushes(), [])
+      checkEqual('the pushed changes', monitor.takePushes(), [])
     },
   },
 ]

@@ -38,19 +38,23 @@ export const transferCases: readonly CaseDefinition[] = [
       const { found, saved } = await transferFrom(store, ['1', '2'], asked)
       const domains = ['a.com', 'b.com', '*.c.com', 'd.com', 'x.com']
       const after = (await lookUp(store, '1', domains)).registrations
-      checkEqual('the teams', await teamsOf(store, domains), ['2', '2', '2', '1', '3'])
+      checkEqual('the teams of the names', await teamsOf(store, domains), ['2', '2', '2', '1', '3'])
       checkEqual(
-        'what was found before the transfer',
+        'the registrations found before the transfer',
         found.registrations.map(({ domain, teamId }) => [domain, teamId]).toSorted(),
         ['*.c.com', 'a.com', 'b.com'].map(domain => [domain, '1']),
       )
       checkEqual(
-        'what is registered then, in the order of what was found',
+        'the registrations afterwards, in the order in which they were found',
         saved,
         found.registrations.map(({ domain }) => after.find(each => each.domain === domain)),
       )
       const former = [first, second].map(each => each?.domainId)
-      checkThat('each has a new ID', !after.slice(0, 3).some(each => former.includes(each.domainId)), after)
+      checkThat(
+        'each transferred registration has a new ID',
+        !after.slice(0, 3).some(each => former.includes(each.domainId)),
+        after,
+      )
       const none = await transfer(store, { from: '1', to: '4', domains: ['y.com'] })
       checkEqual('the result for an unknown name and a team with a limit', none, [])
     },
@@ -64,8 +68,8 @@ export const transferCases: readonly CaseDefinition[] = [
       await save(store, '2', ['c.com'])
       const { found, saved } = await transferFrom(store, ['1', '2'], ['a.com', 'b.com'], () => false)
       checkEqual('how many registrations the new team has', found.held, 1)
-      checkEqual('what was saved', saved, [])
-      checkEqual('the teams', await teamsOf(store, ['a.com', 'b.com']), ['1', '1'])
+      checkEqual('the saved registrations', saved, [])
+      checkEqual('the teams of the names', await teamsOf(store, ['a.com', 'b.com']), ['1', '1'])
     },
   },
   {
@@ -138,7 +142,7 @@ export const transferCases: readonly CaseDefinition[] = [
       const expected = 'a.com for team 3,b.com for team 1,c.com for team 3'
       await sweepUntil(store, `${expected} are watched`, () => all() === expected)
       for (let sweeps = 0; sweeps < 3; sweeps += 1) await runSweep(store)
-      checkEqual('what is watched if the new ID of b.com is refused', all(), expected)
+      checkEqual('the watched names if the new ID of b.com is refused', all(), expected)
     },
   },
   {
@@ -170,11 +174,11 @@ export const transferCases: readonly CaseDefinition[] = [
       const pushing = alongside(synchronize(store, await save(store, '1', ['a.com'])), gate.open)
       await transferFrom(store, ['1', '2'], ['a.com'])
       for (let sweeps = 0; sweeps < 2; sweeps += 1) await runSweep(store)
-      checkEqual('what was accepted', pushed, ['registered for team 2'])
+      checkEqual('the accepted changes', pushed, ['registered for team 2'])
       gate.open()
       await pushing
       await runSweep(store)
-      checkEqual('what was accepted after that', pushed.slice(1), ['registered for team 1', 'released for team 1'])
+      checkEqual('the changes accepted after that', pushed.slice(1), ['registered for team 1', 'released for team 1'])
     },
   },
   {
@@ -211,7 +215,7 @@ export const transferCases: readonly CaseDefinition[] = [
         checkEqual(`how often "${domain}" was transferred`, one.saved.length + other.saved.length, 1)
         checkEqual('the code for another team at the same moment', codes[0], 'domain_already_licensed')
         const held = await methodOf(store, 'list')({ domain })
-        checkEqual('what is registered then', toPairs(held), toPairs([...one.saved, ...other.saved]))
+        checkEqual('the registrations afterwards', toPairs(held), toPairs([...one.saved, ...other.saved]))
       }
     },
   },
@@ -227,7 +231,7 @@ export const transferCases: readonly CaseDefinition[] = [
         ...manyDomains(8, 'new.').map(domain => () => submitForCodes(store, '4', [domain])),
       ]
       await Promise.allSettled(attempts.map(each => each()))
-      checkEqual('how many registrations the team has then', await countHeld(store, '4'), 5)
+      checkEqual('how many registrations the team has afterwards', await countHeld(store, '4'), 5)
     },
   },
 ]

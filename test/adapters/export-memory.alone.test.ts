@@ -41,7 +41,7 @@ async function readExport(start: (typeof servers)[number][1], count: number) {
     for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) lines += 1
     if (seen.pages < measuredAt + 10) continue
     measuredAt = seen.pages
-    // The reader is slow, so pages that the server read ahead would pile up.
+    // The reader is slow, so a server that reads ahead would accumulate pages.
     await sleep(1)
     const now = readMemory()
     first ??= now

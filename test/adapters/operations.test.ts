@@ -11,9 +11,8 @@ import { createGeneratedStore, toDomainId } from './generated-store.ts'
 import { servers } from './servers.ts'
 
 /**
- * Tests the opt-in operations over HTTP, with the same cases for every adapter on a real server. What the operations
- * return is tested with their functions, so the cases here check methods, paths, and everything else that exists only
- * in HTTP.
+ * Tests the opt-in operations over HTTP, with the same cases for every adapter on a real server. Other tests check the
+ * results of the operations. These cases check methods, paths, and everything else that exists only in HTTP.
  */
 
 const operations = ['create', 'preview', 'delete', 'list', 'export'] as const

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 
 export interface RawResponse {
   status: number
-  /** Names in lower case. */
+  /** By header name in lower case. */
   headers: Map<string, string>
   body: string
 }

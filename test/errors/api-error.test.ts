@@ -32,7 +32,7 @@ describe('an application’s own code', () => {
     expect(error).toMatchObject({ code: 'payment_required', status: 402 })
   })
 
-  // Plain JavaScript may pass these values; every object inherits the first three properties.
+  // Code without types may pass any of these values. The first three are properties that every object inherits.
   test.each(['constructor', '__proto__', 'toString', 'payment_required', '', undefined, 7])(
     '"%s" without a status is rejected when the error is created',
     code => {

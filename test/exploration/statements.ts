@@ -108,7 +108,7 @@ export async function runAllOrders(
   return orders
 }
 
-/** Takes the steps of a schedule. Each further step is taken by the first caller that can take one. */
+/** Takes the steps of a schedule. After these, the first caller that can take a step takes each further one. */
 async function runOrder(callers: readonly Caller[], works: readonly Work[], order: Order) {
   const forks: Fork[] = []
   const story: string[] = []

@@ -11,10 +11,10 @@ const texts = [
   `${'｡'.repeat(10)}${'\u0f73'.repeat(495)}\u0338\u200b`,
   `a${'\u0f73'.repeat(251)}.a${'\u0f73'.repeat(250)}.com\u200b`,
   `${`a${'\u0f73'.repeat(60)}。`.repeat(8)}com`,
-  // Letters that are mapped, after mistakes that are fixed one by one.
+  // Letters that need mapping, after mistakes that the suggestion fixes one by one.
   `${'·'.repeat(4)}${'İİİİא．İ–'.repeat(63)}`,
   `“«„‘${'İİİİא．İ–'.repeat(63)}`,
-  // Characters that are mapped, between mistakes that are fixed one by one.
+  // Characters that need mapping, between mistakes that the suggestion fixes one by one.
   ...['👍🏽', 'Å', '．', 'a\ufe0f', 'Å.', 'я@я.'].flatMap(unit => [
     `${unit.repeat(512).slice(0, 508)}"`,
     `“•"${unit.repeat(512).slice(0, 504)}"`,

@@ -191,7 +191,7 @@ test('JSON Schema: every hostname has the expected result, except those listed w
   }
   const listed = new Set(Object.values(reasons).flat())
   const differing = cases.filter(([, data, valid]) => {
-    // A schema checks only the form, and internal names and public suffixes are well formed.
+    // A schema checks only the form, so it accepts internal names and public suffixes.
     const isWellFormed = !['invalid_domain', 'empty_domain', 'reserved_ip'].includes(classify(data))
     return isWellFormed !== valid
   })

@@ -9,7 +9,7 @@ import { createKeys, createStore } from '../fixtures.ts'
 const body = '{"domains":["www.example.com"]}'
 const type = 'application/json'
 
-/** A request whose accessors and readers come from an application's own adapter. */
+/** A request as an application's own adapter would pass it to the handler. */
 function request(fields: Record<string, unknown>, readBody: HandlerRequest['readBody'] = () => ({ text: body })) {
   return { header: (name: string) => fields[name] as string, readBody }
 }

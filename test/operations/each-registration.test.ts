@@ -54,7 +54,7 @@ test('eachRegistration and releaseAll fail, instead of never ending, if the stor
   const blind = {
     ...store,
     list({ after: _, ...options }: ListOptions) {
-      if (calls.push(options) > 20) throw new Error('It asks without an end')
+      if (calls.push(options) > 20) throw new Error('It requests pages endlessly')
       return store.list(options)
     },
     release: () => [],

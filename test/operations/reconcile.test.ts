@@ -170,7 +170,7 @@ test(`${counts.registrations} registrations are compared with as many watched na
   let [ahead, farthestAhead] = [0, 0]
   const store: DomainStore = {
     findTeam: () => null,
-    register: () => Promise.reject(new Error('not for registering')),
+    register: () => Promise.reject(new Error('This store only lists')),
     async list({ after, limit = 1000 } = {}) {
       const page: ListedRegistration[] = []
       for (let number = after === undefined ? 0 : numberOf(after) + 1; page.length < limit; number += 1) {

@@ -42,7 +42,7 @@ try {
     /^examples\/[\w-]+\.(?:ts|mjs|txt|sql|yml)$/,
   ]
   const ofNoUse = paths.filter(path => !needed.includes(path) && !ofUse.some(pattern => pattern.test(path)))
-  assert.deepEqual(ofNoUse, [], 'of no use in the tarball')
+  assert.deepEqual(ofNoUse, [], 'the files in the tarball that no user needs')
   console.log(`${filename}: ${paths.length} files, ${Math.round(size / 1024)} kB packed`)
 
   console.log(run(bin(here, 'publint'), ['--strict', tarball], here).trim())
@@ -97,7 +97,7 @@ function compareBillOfMaterials(tarball, folder) {
   }
   visit(JSON.parse(run('npm', ['ls', '--all', '--json'], join(folder, 'installed'))))
   assert.ok(installed.length > 1)
-  assert.deepEqual(listed.toSorted(), [...new Set(installed)].toSorted(), 'the bill of materials')
+  assert.deepEqual(listed.toSorted(), [...new Set(installed)].toSorted(), 'the packages in the bill of materials')
   console.log(`The bill of materials lists ${listed.length} packages`)
 }
 

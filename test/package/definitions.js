@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import ts from '../../node_modules/typescript/lib/typescript.js'
 
 /**
- * Finds the declaration that an editor opens for each export of an entry point, by the package's declaration maps.
+ * For each export of an entry point, follows the package's declaration maps to the declaration that an editor opens.
  *
  * @param project A folder in which the package is installed.
  * @returns For each export: its name, and the file and source that the editor shows.

@@ -91,7 +91,7 @@ test('in a transaction that has already failed, a call sends only a few statemen
   const store = createPostgresStore({ database: { query }, findTeam })
   const calling = registerDomains(team1, { domains: manyDomains(100) }, store)
   await expect(calling).rejects.toMatchObject({ status: 500, cause: { code: '25P02' } })
-  // Each part that was tried caused one statement.
+  // Each attempt, with all or some of the names, sent one statement.
   expect(sent).toBeLessThanOrEqual(10)
 })
 

@@ -11,7 +11,7 @@ import type { NodeMessage } from '../whole-system/serve-node.ts'
 export interface Node {
   /** The port on which it listens, or listened before it was killed. */
   origin(): string
-  /** @param config Used from now on, to connect to another database. Default: the same as before. */
+  /** @param config How the node connects from now on, for example to another database. Default: as before. */
   start(config?: object): Promise<void>
   /** Kills the process with SIGKILL. */
   kill(): Promise<void>

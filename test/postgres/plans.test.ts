@@ -104,7 +104,7 @@ const ofThousand: Partial<Record<keyof Statements, readonly string[]>> = {
   hastenReleases: [idOfRow],
   postpone: [idOfRow, kindOfRow, zeros, zeros, zeros],
 }
-/** Reading or writing one row takes one path from the root in each index. */
+/** To read or write one row, a statement follows one path from the root of each index. */
 const MOST_PAGES = 40
 
 const statements = createStatements(toTables({}), 'PostgreSQL')

@@ -18,7 +18,7 @@ const run = async (...parameters: string[]) =>
   (await promisify(execFile)(program as string, parameters, { cwd: root, maxBuffer: 2 ** 30 })).stdout
 
 test.skipIf(!program)(
-  `${name}${program ? '' : why}, SEED=${seed}: after kills and a restored backup, just what is registered is watched`,
+  `${name}${program ? '' : why}, SEED=${seed}: after kills and a restore, exactly the registered names are watched`,
   async () => {
     const [file, copy] = [join(folder, 'registrations.db'), join(folder, 'copy.db')]
     await expectNothingLost({

@@ -33,7 +33,7 @@ export interface Simulation {
 /** A current or former registration. */
 interface Held extends HeldName {
   readonly domainId: string
-  /** The end of the registration, in milliseconds. Infinite while it is registered. */
+  /** The end of the registration, in milliseconds. `Infinity` while the name is registered. */
   to: number
 }
 
@@ -237,14 +237,14 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
   function checkSaved(saved: Omit<Held, 'to'>): void {
     const other = history.find(held => isHeldNow(held) && overlap(held, saved))
     if (other) violate('names do not overlap', `${other.domain} and ${saved.domain}`)
-    if (history.some(({ domainId }) => domainId === saved.domainId)) violate('no ID is given twice', saved.domain)
+    if (history.some(({ domainId }) => domainId === saved.domainId)) violate('no ID is used twice', saved.domain)
     history.push({ ...saved, to: Number.POSITIVE_INFINITY })
   }
 
   /** An import may exceed the limit of a team. After that, other calls must not add names for the team. */
   function checkLimit(teamId: string, saved: readonly unknown[]): void {
     const count = history.filter(held => isHeldNow(held) && held.teamId === teamId).length
-    if (saved.length > 0 && count > (limits.get(teamId) ?? count)) violate('no limit is passed', `${count} names`)
+    if (saved.length > 0 && count > (limits.get(teamId) ?? count)) violate('no limit is exceeded', `${count} names`)
   }
 
   function findTeam(id: string) {
@@ -303,7 +303,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
           flight.isAnswered = true
           const retryAfter = random.pick([undefined, 500, 8_000])
           if (isUnavailable) return reject(new MonitorUnavailableError('Not now', { retryAfter }))
-          if (isDown || isHalf || isRefused) return reject(new Error('The monitor did not take it'))
+          if (isDown || isHalf || isRefused) return reject(new Error('The monitor rejected the push'))
           flight.hasGoneThrough = true
           resolve()
         })
@@ -315,7 +315,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
     for (const { kind, domainId, domain } of changes) {
       if (kind !== 'released') continue
       if (history.some(held => held.domainId === domainId && isHeldNow(held)))
-        violate('only what is released is told as released', domain)
+        violate('only released registrations are pushed as released', domain)
       checkWatched(domainId, domain)
       const before = flights.filter(({ keys }) => keys.has(`registered ${domainId}`))
       const isUnderWay = ({ isAnswered, givenUpAt }: Flight) => !isAnswered && clock.now() < givenUpAt
@@ -330,7 +330,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
     const later = [...chainFrom(former)]
     const held = history.find(({ domainId }) => domainId === later.at(-1))
     const isKnown = later.some(domainId => monitor.get(domainId)?.kind === 'registered')
-    if (held && isHeldNow(held) && !isKnown) violate('what is transferred stays watched', domain)
+    if (held && isHeldNow(held) && !isKnown) violate('a transferred name stays watched', domain)
   }
 
   /** The current ID of a registration, after all its transfers. */
@@ -362,7 +362,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
       } catch (error) {
         if (!isApiError(error)) return violate('a failure is an ApiError', String(error))
         happened(`a call answered ${error.status}`)
-        if (!beganInStorm && error.status === 500) violate('all is well in the end', error.message)
+        if (!beganInStorm && error.status === 500) violate('no call fails once failures have stopped', error.message)
         if (error.status === 403) checkRefusal({ teamId, begun, beganInStorm }, entries)
         else again()
       }
@@ -376,25 +376,25 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
     const held = new Set(history.filter(other => other.teamId === teamId && other.to >= begun).map(each => each.domain))
     for (const { name } of entries) if (name) held.add(name.domain)
     const limit = limits.get(teamId)
-    if (limit === undefined || held.size <= limit) violate('a refused call was above the limit', `${held.size} names`)
+    if (limit === undefined || held.size <= limit) violate('a limit error has a cause', `${held.size} names`)
   }
 
   function checkResults(call: Call, entries: readonly Entry[], results: readonly DomainResult[]): void {
     if (results.some(({ input }, index) => input !== entries[index]?.input) || results.length !== entries.length)
-      violate('one result each, in order', JSON.stringify(results))
+      violate('each hostname gets one result, in order', JSON.stringify(results))
     for (const [index, result] of results.entries()) {
       const { name, code } = entries[index] as Entry
       count(result.status === 'invalid' ? result.code : result.status)
       if (result.status === 'invalid') {
         if (!isJustified(call, name, code, result))
-          violate('a refusal has its reason', `${result.input}: ${result.code}`)
+          violate('an invalid result is justified', `${result.input}: ${result.code}`)
         checkMessage(call, name, result.message)
         continue
       }
       const held = history.find(({ domainId }) => domainId === result.domainId)
       const isSame = result.domain === held?.domain && result.domain === name?.domain && held.teamId === call.teamId
-      if (!isSame || held.to < call.begun) violate('what is acknowledged is held', result.domain)
-      if (!monitor.has(result.domainId)) violate('what is acknowledged is watched', result.domain)
+      if (!isSame || held.to < call.begun) violate('an acknowledged name is registered', result.domain)
+      if (!monitor.has(result.domainId)) violate('an acknowledged name is watched', result.domain)
     }
   }
 
@@ -412,7 +412,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
     const sayable = new Set(history.filter(held => held.teamId === teamId).map(({ domain }) => domain))
     const foreign = history.find(({ domain }) => !sayable.has(domain) && message.includes(`"${domain}"`))
     const isItself = foreign && name && [name.domain, name.domain.replace('*.', '')].includes(foreign.domain)
-    if (foreign && !isItself) violate('messages keep to the own team', message)
+    if (foreign && !isItself) violate('a message names only registrations of the same team', message)
   }
 
   function createEntry(): Entry {
@@ -466,7 +466,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
       happened('an import')
       try {
         const { imported, existing, rejected } = await importDomains(store, rows)
-        if (imported + existing + rejected.length !== rows.length) violate('each row has its result', rows.join())
+        if (imported + existing + rejected.length !== rows.length) violate('each row gets a result', rows.join())
         for (const { code } of rejected) count(`import: ${code}`)
       } catch {
         if (isStorm) clock.plan(random.integer(10, 4_000), null, () => bring(rows))
@@ -528,9 +528,9 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
     // The second sweep pushes releases that had to wait for a registration.
     await sweepAll()
     const behind = findBehind()
-    if (behind && bad <= FEW) violate('nothing waits behind what is refused', behind)
+    if (behind && bad <= FEW) violate('refused changes do not delay others', behind)
     if (bad === waiting.length && pushes > MOST_FAILURES)
-      violate('a monitor that is away is asked a few times', `${pushes} pushes`)
+      violate('an unavailable monitor gets only a few pushes', `${pushes} pushes`)
     if (bad > 0) happened(bad <= FEW ? 'few refusals' : 'many refusals')
   }
 
@@ -545,7 +545,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
   await sweepAll()
   await sweepAll()
   const behind = findBehind() ?? (await listWaiting())[0]?.domain
-  if (behind) violate('what is watched is what is registered', behind)
+  if (behind) violate('exactly the registered names are watched', behind)
   for (const { id } of teams) call(id, [createEntry(), createEntry(), createEntry()], 0)
   await passTime(60_000)
   return violation

@@ -6,7 +6,7 @@ import { layers, MOST_COLUMNS, packages } from './rules.ts'
 export type Tree = ReadonlyMap<string, string>
 
 interface Import {
-  /** Below `src`. */
+  /** The path below `src`. */
   readonly file: string
   readonly specifier: string
   readonly typesOnly: boolean

@@ -121,7 +121,7 @@ test('the tests in this file find each example in doc comments and each snippet 
 })
 
 test('each example and snippet compiles', () => {
-  expect(errors, 'declare what an example takes from its host in test/structure/host-of-examples.ts').toEqual([])
+  expect(errors, 'declare the undeclared names of examples in test/structure/host-of-examples.ts').toEqual([])
 })
 
 test('a call in an example returns the result that is shown next to or below it', () => {

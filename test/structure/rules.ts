@@ -1,4 +1,4 @@
-/** Rules about the structure of the code that the linter cannot check. `structure.test.ts` checks them. */
+/** Structure rules that the linter cannot check. `structure.test.ts` checks them. */
 
 /**
  * A file may import from its own folder and from lower layers, but not from the same layer or a higher one.

@@ -24,7 +24,7 @@ const SWEEP = 50
  */
 const PUSH = 1000
 
-/** How many names a team whose ID begins with 4 may register. Other teams have no limit. */
+/** The number of names that a team may register if its ID begins with 4. Other teams have no limit. */
 export const LIMIT = 20
 
 /** Every team exists and belongs to the same organization. */

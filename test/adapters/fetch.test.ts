@@ -171,7 +171,7 @@ describe('fetch: a request', () => {
   test.each([
     ['with a body of unknown length', {}],
     [
-      'with a Content-Length that does not count because of Transfer-Encoding',
+      'with a Content-Length that Transfer-Encoding overrides',
       { 'Content-Length': '20', 'Transfer-Encoding': 'chunked' },
     ],
   ])('%s is read up to the limit, and the body is then cancelled', async (_, fields) => {

@@ -142,7 +142,7 @@ describe('names with the result internal_error', () => {
     expect(progress).toEqual([98, 118, 120])
   })
 
-  test('in every attempt make registerAll reject; the error lists them and has the other results', async () => {
+  test('make registerAll reject if each attempt fails; the error lists them, with the other results', async () => {
     const { options } = await serve(undefined, failing(Number.POSITIVE_INFINITY))
     const error = await rejection(registerAll(names(120), { ...options, patience: 1000 }))
     expect(error).toMatchObject({

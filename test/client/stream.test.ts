@@ -33,7 +33,7 @@ describe('in a for await loop,', () => {
     }
   })
 
-  test('the client reads only the names that the loop needs, and closes their iterator when it is left', async () => {
+  test('the client reads no more names than needed, and closes their iterator if the loop ends early', async () => {
     const { reads, endless } = countReads()
     const { options } = callHere(createStore())
     let done = 0

@@ -66,6 +66,6 @@ test.each(['Content-Length', 'content-encoding', 'Transfer-Encoding', 'Trailer']
   },
 )
 
-test.each([null, 402])('options that are %j instead of an object are rejected', options => {
+test.each([null, 402])('an ApiError is rejected if its options are %j instead of an object', options => {
   expect(() => new ApiError('unauthorized', 'Log in.', options as never)).toThrow(/options .* must be an object/)
 })

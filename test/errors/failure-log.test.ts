@@ -110,13 +110,17 @@ test('an error that is its own cause, or an AggregateError that contains only it
 })
 
 test.each([
-  ['an object without a prototype', Object.create(null), 'An error that cannot be read'],
-  ['a message that is an object', Object.assign(new Error(), { message: { code: 7 } }), 'Error: [object Object]'],
-  ['no message', Object.assign(new Error('no'), { message: undefined }), 'Error: undefined'],
-  ['a name that is a symbol', Object.assign(new Error('no'), { name: Symbol('no') }), 'An error that cannot be read'],
-  ['a stack that is an array', Object.assign(new Error('no'), { stack: ['a line'] }), 'Error: no'],
-  ['a code that throws', Object.defineProperty(new Error('no'), 'code', { get: fail }), 'Error: no'],
-])('a thrown value with %s is logged', (_, thrown, described) => {
+  ['is an object without a prototype', Object.create(null), 'An error that cannot be read'],
+  ['has a message that is an object', Object.assign(new Error(), { message: { code: 7 } }), 'Error: [object Object]'],
+  ['has no message', Object.assign(new Error('no'), { message: undefined }), 'Error: undefined'],
+  [
+    'has a name that is a symbol',
+    Object.assign(new Error('no'), { name: Symbol('no') }),
+    'An error that cannot be read',
+  ],
+  ['has a stack that is an array', Object.assign(new Error('no'), { stack: ['a line'] }), 'Error: no'],
+  ['has a code that throws', Object.defineProperty(new Error('no'), 'code', { get: fail }), 'Error: no'],
+])('a thrown value that %s is logged', (_, thrown, described) => {
   expect(describeAll(thrown)).toEqual([described])
 })
 

@@ -58,7 +58,7 @@ for (const version of [4, 6] as const) {
     })
 
     test.each(ranges.map(({ block, first, last }) => [block, first, last] as const))(
-      'the first and last address in %s are reserved; its neighbors are reserved only if another block contains them',
+      'all of %s is reserved, and the addresses next to it are reserved only if they are in another block',
       (_, first, last) => {
         const inside = [first, first + (last - first) / 2n, last]
         const outside = [first - 1n, last + 1n].filter(value => value >= 0n && value < 1n << BigInt(WIDTH[version]))

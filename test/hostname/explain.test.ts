@@ -179,7 +179,7 @@ describe('a suggestion', () => {
     )
     .map(([start, name, at, odd, end]) => start.join('') + name.slice(0, at) + odd + name.slice(at) + end.join(''))
 
-  test('is valid, and is a whole name in the input, in this or another spelling', { timeout: 60_000 }, () => {
+  test('is valid, and the input contains it as a whole name, in this or another spelling', { timeout: 60_000 }, () => {
     let suggestions = 0
     fc.assert(
       fc.property(fc.oneof(pasted, fc.constantFrom(...cases.map(([input]) => input))), input => {

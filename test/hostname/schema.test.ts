@@ -18,7 +18,7 @@ test.each([['localhost'], [''], [null], [42], [undefined]])(
   },
 )
 
-test('hostnameSchema works in a program that accepts Standard Schemas, here the test runner', () => {
+test('the test runner, which accepts any Standard Schema, can match with hostnameSchema', () => {
   expect('WWW.Example.com.').toEqual(expect.schemaMatching(hostnameSchema))
   expect('localhost').not.toEqual(expect.schemaMatching(hostnameSchema))
 })

@@ -41,7 +41,7 @@ test('Public Suffix List: every case gets the expected registrable domain', () =
   ).toEqual([])
 })
 
-test('Public Suffix List: rules are public suffixes; exceptions, and names below either, are names', () => {
+test('Public Suffix List: each rule is a public suffix, and each exception or name below one is valid', () => {
   expect(rules.length).toBeGreaterThan(10_000)
   const differences = findDifferences(rules, rule => {
     const name = toALabels(rule.replace(/^!/, '').replace(/^\*\./, 'any.')) ?? ''

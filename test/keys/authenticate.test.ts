@@ -194,7 +194,7 @@ describe('a key', () => {
   })
 })
 
-test('a key with a configured prefix is accepted only with that prefix', async () => {
+test('a key with its own prefix is accepted only if that prefix is configured', async () => {
   const store = createMemoryKeyStore()
   const { key, hash } = await generateApiKey({ type: 'team', id: '3', prefix: 'acme' })
   store.addKey({ hash, type: 'team', ownerId: '3', scopes })

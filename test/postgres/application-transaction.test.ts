@@ -215,7 +215,7 @@ describe('while a call in an open transaction holds its locks,', () => {
     expect(await held()).toEqual(['a.com'])
   })
 
-  test('a transfer to the same team waits if the team has a limit, and counts what the call registered', async () => {
+  test('a transfer to the same team waits if the team has a limit, and counts the names of the call', async () => {
     const limited = (id: string) => ({ id, organizationId: '10', state: 'active' as const, maxDomains: 1 })
     const serving = createPostgresStore({ database: pool, findTeam: limited })
     await save(serving, '2', ['b.com'])
@@ -260,14 +260,14 @@ test('a call leaves the settings of the transaction unchanged, even if it fails'
 })
 
 test.each(['REPEATABLE READ', 'SERIALIZABLE'])(
-  'in a %s transaction, a call is rejected, because it could not see what others commit',
+  'in a %s transaction, a call is rejected, because it could not see names that others commit',
   async level => {
     const store = await begin({}, `BEGIN ISOLATION LEVEL ${level}`)
     await expect(save(store, '1', ['example.com'])).rejects.toThrow(`must be in READ COMMITTED; it is in ${level}`)
   },
 )
 
-test('if findTeam waits for a connection although all are in use, the error says so', async () => {
+test('if findTeam waits for a connection of a full pool, the error says to use the same connection', async () => {
   const one = server.createPool({ max: 1 })
   const transaction = await one.connect()
   await transaction.query('BEGIN')

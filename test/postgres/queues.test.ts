@@ -52,7 +52,7 @@ describe('calls for the same registrable domain', () => {
     expect(begun).toEqual(['1', '2', '4', '5', '3'])
   })
 
-  test('start no other call when they time out behind it', async () => {
+  test('start no other call when they time out in the queue', async () => {
     const { begun, call, end } = createCalls()
     for (const name of ['1', '2', '3']) void call(name, ['a.com'])
     await expect(call('late', ['a.com'], 20)).rejects.toThrow(TimeLimitError)

@@ -47,7 +47,7 @@ describe('createSqliteStore rejects', () => {
   })
 
   test.each<[string, unknown]>([
-    ['nothing', undefined],
+    ['undefined', undefined],
     ['a file name', 'registrations.db'],
     ['a pg pool', { connect() {}, query() {} }],
     ['the storage of a Durable Object that does not use SQLite', { transactionSync() {}, sql: undefined }],

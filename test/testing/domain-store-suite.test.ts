@@ -78,7 +78,7 @@ describe('each case of the suite', () => {
   })
 })
 
-describe('a run of a case', () => {
+describe('a case that runs', () => {
   const [first] = allCases
   const createStore = (setup: Parameters<typeof createNaiveStore>[0]) => createNaiveStore(setup)
   const listed = (options: Partial<StoreSuiteOptions>) => domainStoreSuite({ createStore, features, ...options })
@@ -103,7 +103,7 @@ describe('a run of a case', () => {
   })
 
   test.each(['pending-is-shared', 'release-overtakes-nothing'])(
-    'of %s lets its pending push end, even if the case fails',
+    'ends the pushes that it has delayed, even if it fails: %s',
     async id => {
       let [begun, ended] = [0, 0]
       const broken = brokenStores.find(each => each.id === id) as (typeof brokenStores)[number]

@@ -35,7 +35,7 @@ const takers: readonly (readonly [what: string, option: string, take: (limit: nu
   ['migrate', 'timeLimit', timeLimit => migrate({ database, timeLimit })],
 ]
 
-describe.each(takers)('%s with a %s', (_, option, take) => {
+describe.each(takers)('%s with the %s', (_, option, take) => {
   const hostile = { [Symbol.toPrimitive]: () => expect.unreachable('A time limit is never converted') }
   test.each([
     ['NaN', Number.NaN, 'NaN'],
@@ -46,7 +46,7 @@ describe.each(takers)('%s with a %s', (_, option, take) => {
     ['"30"', '30' as never, '"30"'],
     ['null', null as never, 'object'],
     ['an object', hostile as never, 'object'],
-  ])('of %s throws before any work, and says what to pass', async (_, limit, described) => {
+  ])('%s throws before any work, and says what to pass', async (_, limit, described) => {
     await expect((async () => take(limit))()).rejects.toThrow(
       new TypeError(
         `The option "${option}" must be a number of milliseconds above 0 and at most 2147483647, ` +
@@ -61,8 +61,8 @@ test.each([1, 0.5, 30_000, 2 ** 31 - 1])('%s ms is a valid time limit', limit =>
 })
 
 test.each([
-  ['if the whole limit has passed', 20, 20, undefined, 'the time limit of 20 ms'],
-  ['if a part of it has passed', 20, 30_000, undefined, '20 ms, a part of the time limit of 30000 ms'],
+  ['if all of it has passed', 20, 20, undefined, 'the time limit of 20 ms'],
+  ['if the call had only a part of it', 20, 30_000, undefined, '20 ms, a part of the time limit of 30000 ms'],
   ['if the limit of one step has passed', 30_000, 30_000, 20, '20 ms, a part of the time limit of 30000 ms'],
 ])('the error names the configured time limit, %s', async (_, milliseconds, timeLimit, step, expected) => {
   const waiting = createDeadline(milliseconds, timeLimit).wait(new Promise(() => {}), step)

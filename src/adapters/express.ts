@@ -35,8 +35,8 @@ const refusedBodies: RefusedBodies = {
 
 /**
  * Creates the middleware that handles `POST /v1/domains` in an Express 4 or 5 application. Requests with other methods
- * and paths fall through to your own routes. It works both before and after your `express.json()`, and has its own body
- * limit.
+ * and paths fall through to your own routes. The middleware works both before and after your `express.json()`, and has
+ * its own body limit.
  *
  * If your body parser rejects a body on our path, the response is our own error. Any other error goes to your error
  * handler.

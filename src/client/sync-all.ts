@@ -68,9 +68,9 @@ const rules: Rules = {
  * the registrations, compares them with the canonical forms of the wanted names, deletes those that are not wanted, and
  * then registers the missing ones. A name that stays keeps its `domainId`.
  *
- * If it ends early, call it again with the same names. The service must offer the operations `list`, `preview` and
- * `delete` besides `create`; the key needs the scopes `domains:read`, `domains:create` and `domains:delete`. All names
- * of the team are kept in memory.
+ * If `syncAll` ends early, call it again with the same names. The service must offer the operations `list`, `preview`
+ * and `delete` besides `create`; the key needs the scopes `domains:read`, `domains:create` and `domains:delete`. All
+ * names of the team are kept in memory.
  *
  * @param wanted All hostnames that the team should have registered afterwards, in any spelling.
  * @param options `url` is the URL for registering: `https://api.example.com/v1/domains`.

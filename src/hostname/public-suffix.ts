@@ -29,9 +29,9 @@ export interface SuffixReading {
 }
 
 /**
- * Looks a canonical name up in both sections of the Public Suffix List, as shipped with the installed `tldts`. It
- * follows the "Formal Algorithm" (https://publicsuffix.org/list/), but leaves out the default rule `*`. That rule is
- * meant for cookies, and would make any label a suffix.
+ * Looks a canonical name up in both sections of the Public Suffix List, as shipped with the installed `tldts`. The
+ * lookup follows the "Formal Algorithm" (https://publicsuffix.org/list/), but leaves out the default rule `*`. That
+ * rule is meant for cookies, and would make any label a suffix.
  */
 export function readSuffix(name: string): SuffixReading {
   const { domain, isIcann, isPrivate } = parse(name, options)

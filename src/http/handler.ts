@@ -29,8 +29,8 @@ import { type HandlerResponse, respond, respondWithError } from './response.ts'
  * Creates the request handler that all adapters share. It depends on no framework: it turns headers and a body into a
  * status, headers and a body. The adapter routes requests to it by their method and path.
  *
- * It checks in this order: 401, 429, 403 `insufficient_scope`, 415, 413, 408, 400, 404, 403 `team_suspended`, 403
- * `domain_limit_reached`. It reads the body only once it knows that the caller is allowed. After a 408 or a 413,
+ * The handler checks in this order: 401, 429, 403 `insufficient_scope`, 415, 413, 408, 400, 404, 403 `team_suspended`,
+ * 403 `domain_limit_reached`. It reads the body only once it knows that the caller is allowed. After a 408 or a 413,
  * part of the body may still arrive: close the connection.
  *
  * @returns The handler. It never rejects.
@@ -54,7 +54,7 @@ import { type HandlerResponse, respond, respondWithError } from './response.ts'
  *     length += chunk.byteLength
  *     if (length > limit) throw new ApiError('payload_too_large', `Send at most ${limit} bytes.`)
  *     chunks.push(chunk)
- *   }
+ * }
  *   return { bytes: Buffer.concat(chunks) }
  * }
  */

@@ -84,7 +84,7 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
   /** The maximum size of a request body, in bytes. Default 262,144, which is enough for 100 hostnames of any length. */
   bodyLimit?: number | undefined
   /**
-   * Within how many milliseconds the request body must arrive, at most 2,147,483,647. Default 10,000. If it takes
+   * Within how many milliseconds the request body must arrive, at most 2,147,483,647. Default 10,000. If the body takes
    * longer, the call gets 408 `request_timeout` and the connection is closed. This limit does not apply to your
    * server's body parser.
    */

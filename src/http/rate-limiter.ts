@@ -7,10 +7,10 @@ export interface RateLimiterResult {
 
 /**
  * A limiter with the interface of the package `rate-limiter-flexible`: `RateLimiterMemory`, `RateLimiterPostgres` and
- * the other stores, `BurstyRateLimiter` and `RateLimiterUnion`. They may have an `insuranceLimiter`.
+ * the other stores, `BurstyRateLimiter` and `RateLimiterUnion`. These limiters may have an `insuranceLimiter`.
  *
- * It limits callers by API key. A caller without a valid key gets 401 before the limiter is called. To limit such
- * callers too, put a limiter by IP address in front.
+ * The limiter limits callers by API key. A caller without a valid key gets 401 before the limiter is called. To limit
+ * such callers too, put a limiter by IP address in front.
  *
  * @example
  * import { RateLimiterMemory } from 'rate-limiter-flexible'

@@ -39,8 +39,8 @@ export interface HandlerRequest {
    */
   header(name: string): string | null | undefined
   /**
-   * Reads the body. Called at most once, after the caller is accepted. If it takes longer than the time limit, the call
-   * gets 408 and the promise is ignored. The adapter should then stop reading, as after a 413.
+   * Reads the body. Called at most once, after the caller is accepted. If reading takes longer than the time limit, the
+   * call gets 408 and the promise is ignored. The adapter should then stop reading, as after a 413.
    *
    * @param limit The maximum size in bytes. If the body is larger, stop reading and throw an {@link ApiError} with the
    *   code `payload_too_large`.

@@ -54,9 +54,9 @@ const rules: Rules = {
 }
 
 /**
- * Creates an OpenAPI 3.1 document about `POST /v1/domains` and the other operations that you offer. It has every
- * status, code, header and limit, and examples. Pass the same options as to the handler. Tests compare it with what the
- * handler accepts and returns.
+ * Creates an OpenAPI 3.1 document about `POST /v1/domains` and the other operations that you offer. The document has
+ * every status, code, header and limit, and examples. Pass the same options as to the handler. Tests compare it with
+ * what the handler accepts and returns.
  *
  * @returns A new object at each call, which JSON can represent.
  * @throws {TypeError} if an option is invalid or unknown. The message says what to pass instead.

@@ -115,8 +115,8 @@ function connect(pool: PostgresPool) {
     function lend(client: PostgresClient | undefined): void {
       if (isLent || !client) return
       isLent = true
-      // A lost connection also emits an error event, which would end the process without a listener. Its queries fail
-      // anyway.
+      // A lost connection also emits an error event. Without a listener, the event would end the process. The queries
+      // of the connection fail anyway.
       client.on('error', ignore)
       const giveBack = (error?: Error) => {
         client.removeListener('error', ignore)

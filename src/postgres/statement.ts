@@ -57,8 +57,8 @@ export const bind = ({ name, text }: Statement<unknown>, values: readonly Value[
 })
 
 /**
- * Writes an array literal (PostgreSQL documentation, section 8.15.6) with every element in quotes. It is passed as a
- * parameter, so any string is treated as data. Drivers would escape one element at a time, which is slower.
+ * Writes an array literal (PostgreSQL documentation, section 8.15.6) with every element in quotes. The literal is
+ * passed as a parameter, so any string is treated as data. Drivers would escape one element at a time, which is slower.
  */
 export function toArrayLiteral(elements: readonly Element[]): string {
   // The common case: nothing to escape.

@@ -15,7 +15,7 @@ export interface WorkByHalves<Item> {
   /**
    * Processes some of the items.
    *
-   * @returns `null` if all of them succeeded, otherwise the failure. If it rejects, the work ends.
+   * @returns `null` if all of them succeeded, otherwise the failure. If this method rejects, the work ends.
    */
   attempt(part: readonly Item[]): Promise<{ readonly cause: unknown } | null>
   /** Called before each attempt. Returns whether to stop. */

@@ -16,7 +16,8 @@ const NOBODY = ''
 
 /**
  * @param rows At most 1,000 registrations, with canonical names.
- * @param todaysDomains Their registrable domains according to today's suffix list. Calls lock these domains.
+ * @param todaysDomains The registrable domains of these names according to today's suffix list. Calls lock these
+ *   domains.
  */
 export const createImportRequest = (
   rows: readonly ListedRegistration[],

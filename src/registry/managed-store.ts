@@ -47,9 +47,9 @@ export interface ManagedStoreOptions {
   /** Finds one of your teams; see {@link DomainStore.findTeam}. */
   findTeam: (teamId: string) => Awaitable<Team | null>
   /**
-   * Pushes changes to your monitor. It must be idempotent on `domainId` and `kind`: a change may be pushed twice. While
-   * it rejects, calls that register names fail with 503. Default: there is no monitor, and registrations are saved as
-   * synchronized.
+   * Pushes changes to your monitor. The function must be idempotent on `domainId` and `kind`: a change may be pushed
+   * twice. While it rejects, calls that register names fail with 503. Default: there is no monitor, and registrations
+   * are saved as synchronized.
    */
   synchronize?: Push | undefined
   /**

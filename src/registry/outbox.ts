@@ -96,8 +96,8 @@ export interface StoreOutbox extends Outbox {
 }
 
 /**
- * Your function that pushes changes to the monitor. It must reject if any of them failed. They are then retried in
- * smaller parts.
+ * Your function that pushes changes to the monitor. It must reject if any change failed. The changes are then retried
+ * in smaller parts.
  */
 export interface Push {
   /** @param context `signal` aborts when the result is no longer needed. */
@@ -110,7 +110,7 @@ export interface Push {
 
 /**
  * Called for each change that the monitor refused when it was pushed alone. Also called once, without a change, if a
- * sweep ends early because pushes fail. It is meant for logs: its errors and rejections are ignored.
+ * sweep ends early because pushes fail. The handler is meant for logs: its errors and rejections are ignored.
  */
 export type SynchronizationErrorHandler = (error: unknown, change?: Change) => unknown
 

@@ -33,8 +33,8 @@ export const keyStatements = {
 } as const
 
 /**
- * Creates a store for API keys in SQLite. It saves the hash of each key, never the key. It creates its table if it is
- * missing. It may share the database with {@link createSqliteStore}.
+ * Creates a store for API keys in SQLite. It saves the hash of each key, never the key. It creates its table if
+ * necessary. It may share the database with {@link createSqliteStore}.
  *
  * @throws {TypeError} if an option is missing, invalid or unknown.
  * @throws {Error} if the database cannot be used; the message says why.

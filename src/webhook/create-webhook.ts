@@ -65,9 +65,9 @@ const rules: Rules = {
 }
 
 /**
- * Creates the function that pushes changes to a monitor over HTTP. It sends POST requests, signed according to Standard
- * Webhooks 1.0 (https://github.com/standard-webhooks/standard-webhooks). The receiver checks them with {@link
- * verifyWebhook} or a library for that standard.
+ * Creates the function that pushes changes to a monitor over HTTP. The function sends POST requests, signed according
+ * to Standard Webhooks 1.0 (https://github.com/standard-webhooks/standard-webhooks). The receiver checks them with
+ * {@link verifyWebhook} or a library for that standard.
  *
  * Changes are sent in batches, one request after another. The `webhook-id` is derived from the changes in the request,
  * so it stays the same if the same changes are sent again.

@@ -31,7 +31,7 @@ export interface Exploration {
  * of the backend or a push. In each scenario, some steps fail, lose their responses or arrive late, processes die, and
  * leases expire. All of this happens at every possible point.
  *
- * It checks four things:
+ * The exploration checks four things:
  *
  * - In every state, no names overlap, no ID changes its team, no team exceeds its limit, and each registered name is
  *   watched or pending.
@@ -39,12 +39,12 @@ export interface Exploration {
  * - No step fails by itself.
  * - Once failures stop, exactly the registered names are watched.
  *
- * It cannot see inside a step, for example whether a lock is missing; {@link domainStoreSuite} tests that. It runs a
- * few thousand schedules, each of about ten steps. `Math.random` returns 0.5 during the run, so nothing else should run
- * in the process.
+ * The exploration cannot see inside a step, for example whether a lock is missing; {@link domainStoreSuite} tests that.
+ * It runs a few thousand schedules, each of about ten steps. `Math.random` returns 0.5 during the run, so nothing else
+ * should run in the process.
  *
  * @param createBackend Returns a backend without registrations or pending changes. Called for each schedule, one at a
- *   time, so it may clear the tables of one database. It must behave the same each time, apart from the IDs.
+ *   time, so it may clear the tables of one database. The backend must behave the same each time, apart from the IDs.
  * @returns The result. The number of states changes only if the backend or the package takes different steps.
  * @throws {TypeError} if an option is invalid or unknown, or if `createBackend` is not a function that returns a
  *   backend.

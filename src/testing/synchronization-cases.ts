@@ -4,6 +4,7 @@ import type { Change, Registration } from '../registry/store.ts'
 import { lookUp, save, submit, submitForCodes } from './calls.ts'
 import { checkEqual, checkRejects, checkThat } from './check.ts'
 import { createMonitor, synchronize } from './monitor.ts'
+import { releaseDomains } from './release-cases.ts'
 import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
 
@@ -94,6 +95,18 @@ export const synchronizationCases: readonly CaseDefinition[] = [
       const saved = await save(store, '1', ['a.com', 'b.com'])
       await Promise.all([synchronize(store, saved), synchronize(store, saved.slice(1))])
       checkEqual('`synchronized` of the registrations', await areSynchronized(store, 'a.com', 'b.com'), [true, true])
+    },
+  },
+  {
+    id: 'synchronized-despite-an-earlier-release',
+    name: 'MUST mark a registration as synchronized even if the release of an earlier one of its name is pending',
+    needs: ['synchronize', 'release'],
+    async test({ open }) {
+      const store = await open(() => {})
+      await synchronize(store, await save(store, '1', ['example.com']))
+      await releaseDomains(store, '1', ['example.com'])
+      await synchronize(store, await save(store, '1', ['example.com']))
+      checkEqual('synchronized', await areSynchronized(store, 'example.com'), [true])
     },
   },
   {

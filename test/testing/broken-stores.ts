@@ -453,6 +453,16 @@ const ofSynchronizing: readonly BrokenStore[] = [
       soundSteps.finish(tables, change)
     },
   }),
+  broken(
+    'synchronized-despite-an-earlier-release',
+    'treats a pending release as one of all registrations of its name',
+    {
+      toRegistration: (row, tables) => ({
+        ...soundSteps.toRegistration(row, tables),
+        synchronized: ![...tables.waiting.values()].some(({ change }) => change.domain === row.domain),
+      }),
+    },
+  ),
   broken('synchronize-keeps-the-registration', 'gives each synchronized registration a new ID', {
     finish(tables, change) {
       soundSteps.finish(tables, change)

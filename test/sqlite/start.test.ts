@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createSqliteStore } from '../../src/sqlite/index.ts'
 import { startProgram } from '../start-program.ts'
 import { createFolder } from './create-folder.ts'
-import { openDatabase } from './open-database.ts'
+import { openDatabase, type TestDatabase } from './open-database.ts'
 
 const { pathOf } = createFolder()
 
@@ -37,3 +37,77 @@ test.each([
     expect(database.prepare('PRAGMA busy_timeout').all()).toEqual([{ timeout: 0 }])
   },
 )
+
+/** A database in a file in which switching to write-ahead logging fails some times, and the statements sent to it. */
+function openWatched({ mode = 'delete', fails = 0, failure = 'database is locked' } = {}) {
+  const database = openDatabase()
+  const sent: string[] = []
+  const answers: Readonly<Record<string, () => unknown[]>> = {
+    'PRAGMA journal_mode': () => [{ journal_mode: mode }],
+    'PRAGMA journal_mode = WAL': () => {
+      if (fails > 0) {
+        fails -= 1
+        throw new Error(failure)
+      }
+      return []
+    },
+  }
+  const watched: TestDatabase = {
+    close: () => database.close(),
+    exec(sql) {
+      sent.push(sql)
+      return database.exec(sql)
+    },
+    prepare(sql) {
+      if (!sql.startsWith('PRAGMA journal')) return database.prepare(sql)
+      sent.push(sql)
+      const all = () => answers[sql]?.() ?? database.prepare(sql).all()
+      return { all, run: all }
+    },
+  }
+  return { database, watched, settings: () => sent.filter(sql => !sql.includes('CREATE TABLE')) }
+}
+
+const TRY = ['PRAGMA journal_mode', 'PRAGMA journal_mode = WAL']
+const WAIT = ['BEGIN IMMEDIATE', 'COMMIT']
+
+test.each([
+  ['switches to write-ahead logging', {}, TRY],
+  ['keeps write-ahead logging, without waiting for a lock', { mode: 'wal' }, ['PRAGMA journal_mode']],
+  ['waits for the lock if it cannot switch, and tries again', { fails: 2 }, [...TRY, ...WAIT, ...TRY, ...WAIT, ...TRY]],
+])('a store that opens a file %s', (_, options, switching) => {
+  const { database, watched, settings } = openWatched(options)
+  createSqliteStore({ database: watched, findTeam: () => null, timeLimit: 1234.5 })
+  expect(settings()).toEqual([
+    'PRAGMA busy_timeout = 1235',
+    ...switching,
+    'PRAGMA synchronous = full',
+    'PRAGMA journal_size_limit = 67108864',
+    ...WAIT,
+    'PRAGMA busy_timeout = 0',
+  ])
+  expect(database.prepare('PRAGMA journal_size_limit').all()).toEqual([{ journal_size_limit: 67108864 }])
+})
+
+test.each([
+  [
+    'the lock stays taken for longer than the time limit',
+    'database is locked',
+    'Other connections held the write lock',
+  ],
+  ['the disk fails', 'disk I/O error', 'could not be read or written'],
+])('a store that cannot switch to write-ahead logging, because %s, is not created', (_, failure, message) => {
+  const { watched } = openWatched({ fails: Number.POSITIVE_INFINITY, failure })
+  const begun = performance.now()
+  expect(() => createSqliteStore({ database: watched, findTeam: () => null, timeLimit: 30 })).toThrow(message)
+  expect(performance.now() - begun).toBeLessThan(3000)
+})
+
+test('however often stores sweep a database, it has one record of a monitor', async () => {
+  const database = openDatabase()
+  for (let start = 0; start < 2; start += 1) {
+    const store = createSqliteStore({ database, findTeam: () => null, synchronize() {} })
+    for (let sweep = 0; sweep < 2; sweep += 1) await store.synchronizePending()
+  }
+  expect(database.prepare('SELECT count(*) AS count FROM domain_registration_monitor').all()).toEqual([{ count: 1 }])
+})

@@ -77,9 +77,9 @@ test.each([
   ['waits for the lock if it cannot switch, and tries again', { fails: 2 }, [...TRY, ...WAIT, ...TRY, ...WAIT, ...TRY]],
 ])('a store that opens a file %s', (_, options, switching) => {
   const { database, watched, settings } = openWatched(options)
-  createSqliteStore({ database: watched, findTeam: () => null, timeLimit: 1234.5 })
+  createSqliteStore({ database: watched, findTeam: () => null })
   expect(settings()).toEqual([
-    'PRAGMA busy_timeout = 1235',
+    'PRAGMA busy_timeout = 5000',
     ...switching,
     'PRAGMA synchronous = full',
     'PRAGMA journal_size_limit = 67108864',
@@ -97,9 +97,10 @@ test.each([
   ],
   ['the disk fails', 'disk I/O error', 'could not be read or written'],
 ])('a store that cannot switch to write-ahead logging, because %s, is not created', (_, failure, message) => {
-  const { watched } = openWatched({ fails: Number.POSITIVE_INFINITY, failure })
+  const { watched, settings } = openWatched({ fails: Number.POSITIVE_INFINITY, failure })
   const begun = performance.now()
-  expect(() => createSqliteStore({ database: watched, findTeam: () => null, timeLimit: 30 })).toThrow(message)
+  expect(() => createSqliteStore({ database: watched, findTeam: () => null, timeLimit: 29.5 })).toThrow(message)
+  expect(settings()[0]).toBe('PRAGMA busy_timeout = 30')
   expect(performance.now() - begun).toBeLessThan(3000)
 })
 

@@ -36,25 +36,37 @@ function toRange(block: string, version: 4 | 6): { first: bigint; last: bigint }
   return { first, last: first + size - 1n }
 }
 
-/**
- * Rejected blocks that are not in the special-purpose registries: multicast, reserved blocks and, for IPv6, everything
- * outside 2000::/3.
- */
-const otherBlocks = {
-  4: ['224.0.0.0/4', '240.0.0.0/4'],
-  6: ['::/3', '4000::/2', '8000::/1'],
-} as const
+/** A block with the words for it in a message. */
+type Row = readonly [block: string, words: string]
+
+/** Rejected blocks that are not in the special-purpose registries: multicast and, for IPv6, all outside 2000::/3. */
+const otherRows: Readonly<Record<4 | 6, readonly Row[]>> = {
+  4: [['224.0.0.0/4', 'in 224.0.0.0/4, Multicast (RFC 5771)']],
+  6: [
+    ['ff00::/8', 'in ff00::/8, Multicast (RFC 4291)'],
+    ...['::/3', '4000::/2', '8000::/1'].map((block): Row => [block, 'outside 2000::/3']),
+  ],
+}
+
+/** One row of the IPv4 registry contains two blocks. The IPv6 registry abbreviates one name. */
+const readRows = (version: 4 | 6): Row[] =>
+  readCases<[string, string, string]>(`iana-ipv${version}-special-registry.json`).flatMap(([blocks, name, source]) => {
+    const words = `${name.replace('Translat.', 'Translation')} (${source.replace(/^\[RFC(\d+)\].*/, 'RFC $1')})`
+    return blocks.split(', ').map((block): Row => [block, `in ${block}, ${words}`])
+  })
 
 for (const version of [4, 6] as const) {
   describe(`the IANA IPv${version} special-purpose registry`, () => {
-    const rows = readCases<[block: string]>(`iana-ipv${version}-special-registry.json`)
-    // One row of the IPv4 registry contains two blocks.
-    const blocks = rows.flatMap(([block]) => block.split(', '))
-    const ranges = [...blocks, ...otherBlocks[version]].map(block => ({ block, ...toRange(block, version) }))
-    const isReserved = (value: bigint) => ranges.some(({ first, last }) => value >= first && value <= last)
+    const rows = readRows(version)
+    const ranges = [...rows, ...otherRows[version]].map(([block, words]) => ({
+      block,
+      words,
+      ...toRange(block, version),
+    }))
+    const rangesOf = (value: bigint) => ranges.filter(({ first, last }) => value >= first && value <= last)
 
     test('has the rows of 2025-10-09', () => {
-      expect(blocks).toHaveLength(version === 4 ? 26 : 25)
+      expect(rows).toHaveLength(version === 4 ? 26 : 25)
     })
 
     test.each(ranges.map(({ block, first, last }) => [block, first, last] as const))(
@@ -64,16 +76,19 @@ for (const version of [4, 6] as const) {
         const outside = [first - 1n, last + 1n].filter(value => value >= 0n && value < 1n << BigInt(WIDTH[version]))
         for (const value of [...inside, ...outside]) {
           const address = toText(value, version)
-          expect([address, classifyHostname(address)]).toEqual([
+          const found = classifyHostname(address)
+          const { block } = { block: '', ...found }
+          const words = rangesOf(value).map(range => range.words)
+          expect([address, found]).toEqual([
             address,
-            isReserved(value)
+            words.length > 0
               ? {
                   valid: false,
                   code: 'reserved_ip',
                   reason: 'reserved_address',
                   address,
-                  block: expect.any(String),
-                  message: expect.stringContaining(address),
+                  block: words.some(each => `${block}, `.startsWith(`${each}, `)) ? block : words,
+                  message: expect.stringContaining(`${address}" is ${block}`),
                 }
               : { valid: true, kind: 'ip', domain: address, registrableDomain: address },
           ])

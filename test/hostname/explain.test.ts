@@ -9,6 +9,8 @@ import { readCases, readLines } from '../vectors/read.ts'
 /** `[input, code, suggestion, A-labels]` */
 const cases = readCases<[string, string, string | null, string?]>('pasted-names.json')
 
+const toEscape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+
 const messageOf = (input: string) => ({ message: '', ...classifyHostname(input) }).message
 
 /** The suggestion as the message shows it, in the spelling of the input. */
@@ -55,21 +57,19 @@ describe('what people paste', () => {
 
 describe('messages', () => {
   test('are those in messages.txt', async () => {
-    const messages = cases
-      .map(([input]) => classifyHostname(input))
-      .flatMap(answer => (answer.valid ? [] : [`${answer.reason}: ${answer.message}`]))
-      .map(message =>
-        message.replace(
-          `(tldts ${suffixList.version}), published on ${suffixList.published}`,
-          '(tldts x.y.z), published on <date>',
-        ),
-      )
-    // For each wording: the first message, and the number of cases. Messages have the same wording if they differ only
-    // in quoted text and characters.
+    const installed = `(tldts ${suffixList.version}), published on ${suffixList.published}`
+    // For each wording: the first message with its details, and the number of cases. Messages have the same wording if
+    // they differ only in quoted text and characters.
     const wordings = new Map<string, string[]>()
-    for (const message of messages) {
-      const wording = message.replaceAll(/"[^"]*"|U\+[0-9A-F]+/g, '')
-      wordings.set(wording, [...(wordings.get(wording) ?? []), message])
+    for (const [input] of cases) {
+      const answer = classifyHostname(input)
+      if (answer.valid) continue
+      const { valid: _, code: _code, reason, message, suggestion: _sent, aLabels: _live, ...details } = answer
+      const line = `${reason}: ${message}`.replace(installed, '(tldts x.y.z), published on <date>')
+      const wording = line.replaceAll(/"[^"]*"|U\+[0-9A-F]+/g, '')
+      const ascii = JSON.stringify(details).replace(/[^ -~]/g, toEscape)
+      const shown = ascii === '{}' ? '' : `\n    ${ascii}`
+      wordings.set(wording, [...(wordings.get(wording) ?? []), `${line}${shown}`])
     }
     const lines = [...wordings.values()].map(alike => `${alike.length} × ${alike[0]}\n`)
     await expect(lines.join('')).toMatchFileSnapshot('messages.txt')

@@ -199,9 +199,14 @@ test('JSON Schema: every hostname has the expected result, except those listed w
 })
 
 test('special-use names, and names below them, are internal_domain, except the three for examples', () => {
-  const cases = readCases<[string]>('iana-special-use-domains.json')
+  const cases = readCases<[string, [string]]>('iana-special-use-domains.json')
   expect(cases.length).toBe(42)
-  for (const [name] of cases) {
+  for (const [name, [source]] of cases) {
+    if (!name.includes('.')) {
+      const words = source.replace('RFC', 'RFC ')
+      for (const sent of [name, `a.${name}`])
+        expect(classifyHostname(sent)).toMatchObject({ reason: 'reserved_name', topLevel: name, source: words })
+    }
     const expected = /^example\.(?:com|net|org)$/.test(name)
       ? [name, `registrant.${name}`, `*.${name}`]
       : Array(3).fill('internal_domain')

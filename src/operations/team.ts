@@ -32,8 +32,8 @@ export async function requireTeam(
 /** If transactions like this one hold all connections of the pool, `findTeam` may never get a connection. */
 const waitedInTransaction = (cause: TimeLimitError) =>
   new Error(
-    'findTeam did not return in time. Called inside your transaction, it must query on the same connection: the pool ' +
-      'may have no other',
+    'findTeam did not return in time. Inside your transaction, it must query on the same connection: the pool may ' +
+      'have no free one',
     { cause },
   )
 

@@ -30,7 +30,7 @@ export interface Transaction {
   readonly ask: Send
   /**
    * Makes changes that must be committed. The `BEGIN` before them may have failed. So send them only after the result
-   * of an earlier statement, unless they do no harm on their own.
+   * of an earlier statement. Changes that are harmless on their own need not wait.
    */
   readonly change: Send
 }

@@ -43,7 +43,7 @@ export type Engine = keyof typeof PLANNING
 
 /**
  * A condition that limits Citus to the shards of the second-level domains in an array parameter; empty for other
- * engines. No index has the collation POSIX, so the condition makes the planner scan no index. The default collation
+ * engines. No index has the collation POSIX, so the planner scans no index for this condition. The default collation
  * would not work, because Citus does not send it to its workers.
  */
 export const inShards = (engine: Engine, table: string, parameter: string): string =>

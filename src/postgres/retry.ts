@@ -9,7 +9,7 @@ const conflicts = new Set([
 
 /**
  * unique_violation. Either the call violates one of the application's constraints, or another process has registered
- * the name first. That process has another Public Suffix List, and so it has locked another registrable domain.
+ * the name first. That process has another Public Suffix List, so it has locked another registrable domain.
  */
 const duplicate = new Set(['23505'])
 const MOST_DUPLICATES = 3

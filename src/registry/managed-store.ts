@@ -140,8 +140,8 @@ export interface ReleaseRecording {
   readonly lease: number
   /**
    * Whether this store pushes. If it does not, a release MUST be recorded if its registration is still pending, or if
-   * any store has ever swept these tables or finished a push. If neither is true, there is no monitor, and the release
-   * SHOULD NOT be recorded, because no sweep would ever remove it.
+   * any store has ever swept these tables or finished a push. Otherwise there is no monitor. Then the release SHOULD
+   * NOT be recorded, because no sweep would ever remove it.
    */
   readonly isPushed: boolean
 }

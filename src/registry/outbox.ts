@@ -75,7 +75,7 @@ export interface Outbox {
    */
   retry(domainIds?: readonly string[]): Awaitable<number>
   stats(): Awaitable<PendingStats>
-  /** Lists at most `limit` changes in order of `domainId`, after the given one. */
+  /** Lists at most `limit` changes in order of `domainId`, after the given ID. */
   list(after: string | undefined, limit: number): Awaitable<readonly PendingChange[]>
 }
 

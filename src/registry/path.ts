@@ -4,7 +4,7 @@ import { isAddress } from './name.ts'
  * The key of a name in a sorted table. No update of the suffix list changes it, because it depends only on the name.
  */
 export interface NameKey {
-  /** The last two labels, `example.com`; for an IP address, the address. Tables can be partitioned by it. */
+  /** The last two labels, `example.com`; for an IP address, the address. Tables can be partitioned by this domain. */
   readonly secondLevelDomain: string
   /**
    * The other labels from right to left, each after a dot: `.b.a` for `a.b.example.com`, `.*` for `*.example.com`,

@@ -73,18 +73,18 @@ export interface LookUpResult {
  *
  * Names whose registrable domain lies below the base are listed separately. When they were registered, a public suffix
  * separated them from the base, as in `bucket.s3.amazonaws.com` below `amazonaws.com`. The core checks whether a public
- * suffix still does.
+ * suffix still separates them.
  */
 export interface NamesBelow {
   /** Any three domains of the calling team; fewer if it has fewer. */
   readonly ownDomains: readonly string[]
   /** How many registrations below the base the calling team has. A store MAY stop counting at 1,000, but not before. */
   readonly ownCount: number
-  /** Whether another team has registrations below the base. A store need not check this if `ownCount` is not 0. */
+  /** Whether another team has registrations below the base. A store need not check this if `ownCount` is above 0. */
   readonly heldByOthers: boolean
   /**
    * Names whose registrable domain is longer than the base. A store MAY stop at 10, and need not search for them if
-   * `ownCount` is not 0 or `heldByOthers` is true.
+   * `ownCount` is above 0 or `heldByOthers` is true.
    */
   readonly behindSuffixes: readonly { readonly domain: string; readonly teamId: string }[]
 }
@@ -186,7 +186,7 @@ export interface TransferredRegistrations {
 
 /** Which registrations to list. */
 export interface ListOptions {
-  /** Lists only this team's; `undefined` is rejected. Default: those of all teams. */
+  /** Lists only this team's registrations; `undefined` is rejected. Default: the registrations of all teams. */
   readonly teamId?: string
   /**
    * Where the page begins: after the registration with this `domainId`; with `below`, after the registration of this

@@ -25,7 +25,7 @@ export interface TraceContext {
   error?: unknown
   /**
    * The outcome of the step. `saved`: registered, but not synchronized (503). `rejected`: the call is invalid or not
-   * allowed (4xx). `failed`: nothing new was saved, or nothing pushed.
+   * allowed (4xx). `failed`: the call saved nothing new, or a push or a sweep failed.
    */
   outcome?: 'done' | 'saved' | 'rejected' | 'failed'
 }

@@ -52,7 +52,7 @@ export default defineConfig({
   base,
   head: [['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(icon)}` }]],
   srcDir: '..',
-  // VitePress makes a page of every Markdown file below srcDir that is not excluded.
+  // VitePress makes a page of every Markdown file below `srcDir` that is not excluded.
   srcExclude: [
     ...exclude('', ['docs', 'site', 'README.md', 'SECURITY.md', 'CHANGELOG.md', 'AGENTS.md', 'CONTRIBUTING.md']),
     ...exclude('site/', ['pages', 'reference', 'examples']),

@@ -64,7 +64,7 @@ function describeOperation(
 
 const SCHEMAS = '#/components/schemas/'
 
-/** If a schema of the application has the same name as one of ours, ours is renamed. */
+/** Renames a schema of this package if the application has a schema with the same name. */
 function withoutTakenNames(
   document: OpenApiDocument<string>,
   yours: Readonly<Record<string, unknown>>,

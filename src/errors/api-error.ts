@@ -25,7 +25,7 @@ export type ErrorCode = keyof typeof statusByErrorCode
 
 /** Options of {@link ApiError}, besides its code and message. */
 export interface ApiErrorOptions {
-  /** The HTTP status, 400 to 599. Default: the status of the code; required for a code of your own. */
+  /** The HTTP status, 400 to 599. By default, it is the status of the code. A code of your own needs a status. */
   status?: number | undefined
   /** Headers of the response, with names in their usual spelling: `WWW-Authenticate`, `Retry-After`. */
   headers?: Readonly<Record<string, string>> | undefined

@@ -106,7 +106,7 @@ export interface LimitExcess {
   readonly maxDomains: number
   /** How many domains the team has registered. */
   readonly held: number
-  /** How many the call would add. */
+  /** How many domains the call would add. */
   readonly added: number
 }
 

@@ -17,7 +17,7 @@ export function startProgram(program: URL, ...parameters: readonly string[]) {
   async function receive(): Promise<unknown> {
     const received = new AbortController()
     const { signal } = received
-    // Node emits 'disconnect' after the last message. It may emit 'exit' before.
+    // Node emits 'disconnect' after the last message. 'exit' may come earlier.
     const ended = once(child, 'disconnect', { signal }).then(() => {
       throw new Error(`${program} ended early`)
     })

@@ -131,7 +131,7 @@ describe('names with the result internal_error', () => {
 
   test('are retried after all others, and their results keep their position', async () => {
     const progress: number[] = []
-    // The name fails more often than the client would have to halve the call to isolate it.
+    // n7.com fails in more calls than the client needs to isolate it by halving.
     const store = failing(9)
     const { options } = await serve(undefined, store)
     const all = names(120)

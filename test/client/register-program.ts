@@ -1,4 +1,4 @@
-/** Runs `registerAll` in its own process, which its parent may kill, and reports its progress. */
+/** A process that runs `registerAll` and reports the progress. The test may kill it. */
 import { type Progress, type RegisterAllOptions, registerAll } from '../../src/client/index.ts'
 
 export interface RegisterTask {

@@ -1,4 +1,4 @@
-/** Runs `syncAll` in its own process, which its parent may kill. */
+/** A process that runs `syncAll`. The test may kill it. */
 import { type SyncAllOptions, syncAll } from '../../src/client/index.ts'
 
 process.once('message', async ({ wanted, options }: { wanted: string[]; options: SyncAllOptions }) => {

@@ -84,7 +84,7 @@ interface Fork {
 }
 
 /**
- * Runs the works of callers in every order of their statements.
+ * Runs the work of all callers, in every order of their statements.
  *
  * @param prepare Called before each order. Returns the work of each caller.
  * @param check Called after each order, with the outcomes and the steps.
@@ -141,7 +141,7 @@ async function becomeStill(callers: readonly Caller[]): Promise<void> {
   }
 }
 
-/** The next order: changes the caller of the last step that has another possible caller. */
+/** Returns the next order, which differs in the last step that a later caller could also take. */
 function findNext(forks: readonly Fork[]): Order | undefined {
   const last = forks.findLastIndex(({ ready, chosen }) => ready.indexOf(chosen) < ready.length - 1)
   const fork = forks[last]

@@ -21,7 +21,7 @@ async function createTables(options) {
   await database.close()
 }
 
-/** @returns The statements that drizzle-kit proposes. When it asks for confirmation, it is ended. */
+/** @returns The statements that drizzle-kit proposes. When drizzle-kit asks for confirmation, the test ends it. */
 function push(filter = {}) {
   const { stdout, stderr } = spawnSync(
     process.execPath,

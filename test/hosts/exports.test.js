@@ -101,7 +101,8 @@ for (const name of Object.keys(servers))
     })
 
 /**
- * Reads an export over HTTP/1.0, in which the end of the connection ends the body. @returns What ended the connection.
+ * Reads an export over HTTP/1.0, in which the end of the connection ends the body. @returns `end`, or the code of the
+ * error.
  */
 async function readOverHttp10(origin) {
   const { hostname, port } = new URL(origin)

@@ -251,7 +251,7 @@ describe('the handler returns a response even if authenticate throws', () => {
     revoke()
     return proxy
   }
-  /** An error such as another version of this package, or plain JavaScript, could create. */
+  /** An error that another version of this package, or plain JavaScript, could create. */
   const apiError = (fields: object) => Object.assign(new ApiError('unauthorized', 'No.'), fields)
   const thrown: [what: string, make: () => unknown][] = [
     ['an error whose code is "constructor"', () => new ApiError('constructor' as 'unauthorized', 'No.')],

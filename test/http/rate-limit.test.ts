@@ -167,7 +167,7 @@ test.each([
   if (status === 429) expect(headers.get('Retry-After')).toBe('999999999999999')
 })
 
-/** Makes the time limit of this one call pass immediately, so the limit can be long enough for all other work. */
+/** Lets the time limit of this one call pass immediately, so the limit itself can be long enough for other work. */
 function hang(): Promise<never> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   setImmediate(() => {

@@ -85,7 +85,7 @@ export function findFault(
   const step = (state: State, { operation }: Deed) => takeStep(state, operation, isAsked, limits)
   const numbers = new Map(deeds.map((deed, number) => [deed, number]))
   const tried = new Set<string>()
-  /** The state after the longest sequence of calls that was explained so far, and the other calls. */
+  /** The state after the longest explained sequence of calls so far, and the remaining calls. */
   let furthest: { state: State; left: readonly Deed[] } = { state: [], left: deeds }
 
   /** Whether some order explains the remaining calls. */

@@ -1,4 +1,7 @@
-/** Mutation testing of the rules: `npm run test:mutation`. The tests of SQL stores check the columns of key-row.ts. */
+/**
+ * Mutation testing of the rules: `npm run test:mutation`. It leaves out key-row.ts, whose columns are tested with the
+ * SQL stores.
+ */
 export default {
   mutate: [
     'src/registry/{overlap,register-names,request}.ts',

@@ -134,7 +134,7 @@ async function expectAllPushed(schema: string, rows: readonly HeldRow[]): Promis
   expect(pushed.rows.map(row => row.domain_id).toSorted()).toEqual(rows.map(row => row.domain_id).toSorted())
 }
 
-/** How many registrations a caller learned of only by a retry, because they were saved but the response was lost. */
+/** The number of registrations that were saved although the response was lost, so only a retry reported them. */
 const countLearnedByRetry = ({ answers }: Callers): number =>
   answers.filter(({ attempt, results }) => attempt > 1 && results.some(({ status }) => status === 'existing')).length
 

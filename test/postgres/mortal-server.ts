@@ -72,7 +72,7 @@ export async function createMortalServer(initdbFlags: readonly string[] = []): P
     })
   }
 
-  /** Kills the postmaster. Either also kills the processes that it has started, or remembers them. */
+  /** Kills the postmaster. The processes that it has started are killed too, or remembered. */
   async function kill(what: 'postmaster' | 'all'): Promise<void> {
     if (!life || !isAlive(life.postmaster)) return
     const { postmaster } = life
@@ -80,7 +80,7 @@ export async function createMortalServer(initdbFlags: readonly string[] = []): P
     // While the postmaster is stopped, it cannot start more processes.
     postmaster.kill('SIGSTOP')
     orphans = await findChildren(postmaster.pid as number)
-    // If only some were killed, a process that waits for a lock of a killed one would never end.
+    // If only some processes were killed, another one that waits for their locks would never end.
     if (what === 'all') for (const orphan of orphans) process.kill(orphan, 'SIGKILL')
     postmaster.kill('SIGKILL')
     await exit

@@ -19,7 +19,7 @@ type OpenPool = () => PostgresDriver
 type StoreOptions = PostgresSchemaOptions & Pick<DriverOptions, 'preparedStatements'>
 
 /**
- * Runs the cases one after another. The name of the schema must be quoted in SQL.
+ * Runs the cases one after another. The schema has a name that must be quoted in SQL.
  *
  * @param most How many cases to run, spread evenly over all of them.
  */

@@ -48,7 +48,8 @@ interface Process {
 }
 
 /**
- * A hostname as a caller writes it, and its parts, or `null` and the code of its result if it can never be registered.
+ * A hostname as a caller writes it, and its parts. If it can never be registered, `null` instead of the parts, and the
+ * code of its result.
  */
 interface Entry {
   readonly input: string
@@ -504,7 +505,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
     return flights.length - before
   }
 
-  /** A name whose state at the monitor is not up to date, although the monitor does not refuse it. */
+  /** Finds a name whose state at the monitor is outdated, although the monitor does not refuse the name. */
   function findBehind(): string | undefined {
     type Names = readonly { readonly domainId: string; readonly domain: string }[]
     const without = (names: Names, others: Names) =>

@@ -85,7 +85,7 @@ const promisesContinued = () => new Promise<void>(resolve => void setImmediate(r
 
 let followed: VirtualClock | null = null
 
-/** Makes the global time functions follow a clock, or real time again; see {@link installVirtualTime}. */
+/** Makes the global time functions follow a clock, or real time if it is `null`; see {@link installVirtualTime}. */
 export function follow(clock: VirtualClock | null): void {
   followed = clock
 }

@@ -3,8 +3,8 @@ import { createSqliteStore } from '../../src/sqlite/index.ts'
 import { openDatabase } from './open-database.ts'
 
 /**
- * A process that sweeps a file until nothing is due, and then reports what it has pushed. When its first push begins,
- * it reports that too, and completes that push only after it gets a message.
+ * A process that sweeps a file until nothing is due, and then reports the pushed changes. It also reports the beginning
+ * of its first push, and waits for a message before it completes this push.
  */
 const [, , file = ''] = process.argv
 const database = openDatabase(file)

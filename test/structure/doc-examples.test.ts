@@ -16,12 +16,12 @@ const guides = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...list('docs', '
 /** The text of the example: up to the next tag, or to the end of the doc comment. */
 const inDocComment = /^ *\* @example(?: <caption>.*<\/caption>)?\n((?: *\*(?! @|\/).*\n)+)/dgm
 /**
- * Code blocks of a page in TypeScript or JavaScript. `docs.test.ts` compares the blocks that are named after a program
- * with that program.
+ * The TypeScript and JavaScript code blocks of a page. `docs.test.ts` compares each block that is named after a program
+ * with this program.
  */
 const inGuide = /(?<!<!-- examples\/[\w.-]+ -->\n\n)^```[jt]s\n(.*?)^```$/dgms
 
-/** @returns Each example, by its file and line. Empty lines in front give its lines the same numbers as in its file. */
+/** @returns Each example, by its file and line. Empty lines before the example keep the line numbers of the file. */
 function findExamples(files: readonly string[], pattern: RegExp): Map<string, string> {
   const found = new Map<string, string>()
   for (const file of files) {
@@ -67,8 +67,8 @@ function createProgram(files: readonly string[], modules: ReadonlyMap<string, st
 }
 
 /**
- * An import statement for each name that an entry point exports. `Response` is not imported, because in an example it
- * is the platform's.
+ * An import statement for each name that an entry point exports. `Response` is not imported, because examples mean the
+ * platform's.
  */
 const imports = new Map<string, string>()
 const entryProgram = createProgram([...entries.values()])

@@ -80,7 +80,7 @@ export interface Steps {
   remove(rows: Row[], row: Row): void
   /** The pending change that a release leaves; `before` is the pending change that it replaces. */
   recordRelease(row: Row, before: Waiting | undefined, lease: number): Waiting | undefined
-  /** Whether a store that does not push records a release; `before` is the pending change before it. */
+  /** Whether a release is recorded by a store that does not push; `before` is the pending change before the release. */
   isRecorded(before: Waiting | undefined): boolean
   list(rows: readonly Row[], page: ListPage): readonly Row[]
   batchSize(push: Push): number | undefined

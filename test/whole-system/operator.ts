@@ -5,7 +5,7 @@ import { releaseAll, type TransferOptions, transfer } from '../../src/operations
 import type { ManagedStore } from '../../src/registry/managed-store.ts'
 import type { DomainStore, ListedRegistration, ListOptions, LookUp, LookUpResult } from '../../src/registry/store.ts'
 
-/** Functions that an application calls itself, because no operation over HTTP does. */
+/** Functions that an application calls itself, because the HTTP API has no operation for them. */
 const calls = {
   transfer: (store: ManagedStore, options: TransferOptions) => transfer(store, options),
   importDomains: (store: ManagedStore, rows: readonly RegistrationToImport[]) => importDomains(store, rows),

@@ -43,7 +43,7 @@ export interface Owner {
    * Call this before a dump begins: changes that are acknowledged from now on may be missing in the restored database.
    */
   mark(): void
-  /** Call this when the servers of the dumped database have ended: forgets all responses since `mark`. */
+  /** Forgets all responses since `mark`. Call this when the servers of the dumped database have ended. */
   forget(): void
   /** Resolves when the last call has a final response. Rejects if a response has contradicted an earlier one. */
   stop(): Promise<void>

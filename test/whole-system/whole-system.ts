@@ -44,7 +44,7 @@ export interface SystemTask {
 
 const SERVERS = 3
 const OWNERS = 8
-/** How many calls compete for the limit of one team before they go on to the next team. */
+/** The number of calls that compete for one team's limit before the owners continue with the next team. */
 const CALLS_PER_LIMIT = 40
 /** Milliseconds within which everything must be delivered and consistent at the end. */
 const TO_REST = 120_000
@@ -85,7 +85,7 @@ export async function expectNothingLost(system: System): Promise<void> {
   const kills = { servers: 0, database: 0, monitor: 0 }
   const pause = (most: number) => new Promise<void>(resolve => setTimeout(resolve, random.integer(0, most)))
 
-  /** Kills each process repeatedly, at random times of its own. When the time is over, waits until all run again. */
+  /** Kills each process repeatedly and independently, at random times. At the end, waits until all run again. */
   async function killEverything(milliseconds: number): Promise<void> {
     const end = performance.now() + milliseconds
     async function again(what: keyof typeof kills, longest: number, killAndStart: () => Promise<void>) {

@@ -22,7 +22,9 @@ export const toData = ({ domain, domainId, teamId, createdAt, synchronized }: Li
   synchronized,
 })
 
-/** The option of a store's list that `--team` sets. Without `--team`, it is empty, and all teams are listed. */
+/**
+ * The option of a store's list that `--team` sets. Without `--team`, there is no such option, and all teams are listed.
+ */
 export const ofTeam = (teamId: string | undefined): { readonly teamId?: string } =>
   teamId === undefined ? {} : { teamId }
 

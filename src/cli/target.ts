@@ -40,8 +40,8 @@ const slashInPassword = /^[a-z]+:\/\/[^?#/]*\/[^?#]*@/
 const keyWords = /(?:^|\s)(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=/i
 
 /**
- * Whether the text looks like an address with a password that lacks "postgres://", and not like the path of a file. A
- * Windows path begins with a drive, such as `C:\`.
+ * Whether the text looks like an address that has a password but lacks "postgres://". The path of a file does not look
+ * so. A Windows path begins with a drive, such as `C:\`.
  */
 const hasPassword = (address: string) =>
   !/^[a-z]:[\\/]/i.test(address) && address.includes(':') && address.lastIndexOf('@') > address.indexOf(':')

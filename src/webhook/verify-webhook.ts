@@ -5,8 +5,8 @@ import { hasValidSignature, ID, readSecrets, SIGNATURE, TIMESTAMP } from './sign
 /** Options of {@link verifyWebhook}. */
 export interface VerifyWebhookOptions {
   /**
-   * How much `webhook-timestamp`, which is in whole seconds, may differ from this machine's clock in either direction,
-   * in milliseconds. Default 300,000.
+   * How many milliseconds `webhook-timestamp` may differ from this machine's clock, in either direction. The header is
+   * in whole seconds. Default 300,000.
    */
   tolerance?: number | undefined
 }

@@ -1,4 +1,4 @@
-import { MOST_AT_ONCE } from '../registry/store.ts'
+import { MOST_AT_ONCE, type Registration } from '../registry/store.ts'
 import { lookUp, manyDomains, methodOf, save, submitForCodes, toDomains } from './calls.ts'
 import { checkEqual, checkRejects, checkThat } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
@@ -6,6 +6,13 @@ import type { SuiteStore } from './suite-store.ts'
 
 export const releaseDomains = async (store: SuiteStore, teamId: string, domains: readonly string[]) =>
   methodOf(store, 'release')(teamId, domains)
+
+/** Strings that differ from the IDs only in the last character, and are not IDs. */
+function similarIds(saved: readonly Registration[]): readonly string[] {
+  const ids = saved.map(({ domainId }) => domainId)
+  const similar = ids.flatMap(id => ['0', 'f'].map(last => id.slice(0, -1) + last))
+  return similar.filter(id => !ids.includes(id))
+}
 
 export const releaseCases: readonly CaseDefinition[] = [
   {
@@ -34,6 +41,7 @@ export const releaseCases: readonly CaseDefinition[] = [
       checkEqual('the names released by one ID', toDomains(await releaseDomains(store, '1', [a])), ['a.com'])
       const released = await releaseDomains(store, '1', [b, 'c.com', c, b, a])
       checkEqual('the names released by the other IDs and names', toDomains(released).toSorted(), ['*.b.com', 'c.com'])
+      checkEqual('the registrations released by similar IDs', await releaseDomains(store, '1', similarIds(saved)), [])
       const { registrations } = await lookUp(store, '1', toDomains(saved))
       checkEqual('the names that are still registered', toDomains(registrations), ['d.com'])
     },

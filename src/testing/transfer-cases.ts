@@ -1,6 +1,6 @@
 import { transfer } from '../operations/transfer.ts'
 import type { Change, Registration, TransferredRegistrations } from '../registry/store.ts'
-import { attempt, countHeld, lookUp, manyDomains, methodOf, save, submitForCodes } from './calls.ts'
+import { attempt, countHeld, lookUp, manyDomains, methodOf, save, submitForCodes, toDomains } from './calls.ts'
 import { checkEqual, checkThat } from './check.ts'
 import { createGate, createMonitor, runSweep, SOON, sweepUntil, synchronize } from './monitor.ts'
 import type { CaseDefinition } from './store-case.ts'
@@ -55,6 +55,10 @@ export const transferCases: readonly CaseDefinition[] = [
         !after.slice(0, 3).some(each => former.includes(each.domainId)),
         after,
       )
+      const listed = async (teamId: string) => toDomains(await methodOf(store, 'list')({ teamId })).toSorted()
+      checkEqual('the names that the former team lists', await listed('1'), ['d.com'])
+      checkEqual('the names that the new team lists', await listed('2'), ['*.c.com', 'a.com', 'b.com'])
+      checkEqual('how many each team has', [await countHeld(store, '1'), await countHeld(store, '2')], [1, 3])
       const none = await transfer(store, { from: '1', to: '4', domains: ['y.com'] })
       checkEqual('the result for an unknown name and a team with a limit', none, [])
     },

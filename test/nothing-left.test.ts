@@ -59,14 +59,14 @@ const readNotes = () =>
     return { pid: Number(pid), folder }
   }, 10_000)
 
-test('a run that leaves nothing behind passes', async () => {
+test('a run passes if it leaves nothing behind', async () => {
   expect(await start(program, 'sound', 'sound').ended).toMatchObject({
     status: 0,
     printed: expect.stringContaining('Nothing is left running, and no file left behind.\n'),
   })
 })
 
-test('a run that leaves a process and a file behind fails, reports both, and removes them', async () => {
+test('a run fails if it leaves a process and a file behind; it reports both, and removes them', async () => {
   const { status, printed } = await start(program, 'sound', 'leaving').ended
   const { pid, folder } = await readNotes()
   expect([status, printed]).toEqual([1, expect.stringContaining(`Left running: ${pid} `)])

@@ -73,7 +73,7 @@ describe('Prisma, through a bridge,', () => {
     })
   }
 
-  test('is rejected over a transaction, before anything is saved or pushed', async () => {
+  test('is rejected if the bridge gets a transaction, before anything is saved or pushed', async () => {
     const pushed = []
     await prisma.$transaction(async tx => {
       const options = { findTeam: () => null, synchronize: changes => pushed.push(...changes) }

@@ -116,7 +116,7 @@ export const brokenOutboxes: readonly BrokenOutbox[] = [
     }),
   ),
   broken(
-    'forgets pending registrations that a call finds',
+    'forgets a pending registration when a call finds it',
     'a name is registered twice and released',
     true,
     (outbox, backend) => ({

@@ -58,7 +58,7 @@ testAny('the suggestion for an invalid input is accepted unchanged, and so are i
     if (domain !== undefined) expect(classifyHostname(domain)).toMatchObject({ valid: true, domain })
 })
 
-testAny('the message quotes the suggestion, and the rejected rest is part of the input', (classification, input) => {
+testAny('the message quotes the suggestion, and the input contains the rejected `rest`', (classification, input) => {
   if (classification.valid) return
   const { message, suggestion, rest } = classification
   const shown = /; send "([^"]*)" instead[,.]/u.exec(message)?.[1]

@@ -74,7 +74,7 @@ describe.skipIf(!program)(name, () => {
   })
 
   test(
-    'passes the exploration of a scenario',
+    'passes exploreStore in one scenario',
     async () => {
       const pool = await open('exploration')
       async function createBackend() {

@@ -22,7 +22,7 @@ describe('the store of examples/custom-store.ts', () => {
   })
   for (const { name, run } of cases) test(name, run)
 
-  test('passes the exploration of a scenario', async () => {
+  test('passes exploreStore in one scenario', async () => {
     const explored = await exploreStore(() => createLevelBackend(mkdtempSync(join(directory, 'backend-'))), {
       closeBackend: backend => backend.close(),
       scenarios: ['calls of a team come to its limit'],

@@ -62,7 +62,7 @@ test.each([1, 0.5, 30_000, 2 ** 31 - 1])('%s ms is a valid time limit', limit =>
 
 test.each([
   ['if all of it has passed', 20, 20, undefined, 'the time limit of 20 ms'],
-  ['if the call had only a part of it', 20, 30_000, undefined, '20 ms, a part of the time limit of 30000 ms'],
+  ['even if the call had only a part of it', 20, 30_000, undefined, '20 ms, a part of the time limit of 30000 ms'],
   ['if the limit of one step has passed', 30_000, 30_000, 20, '20 ms, a part of the time limit of 30000 ms'],
 ])('the error names the configured time limit, %s', async (_, milliseconds, timeLimit, step, expected) => {
   const waiting = createDeadline(milliseconds, timeLimit).wait(new Promise(() => {}), step)

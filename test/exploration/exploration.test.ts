@@ -22,7 +22,7 @@ const states: Readonly<Record<ScenarioName, number>> = {
   'a name moves to another team during a sweep': 377,
   'a push succeeds in part': 227,
   'a failed push is made due during a release': 466,
-  'calls of a team come to its limit': 94,
+  'calls of one team reach its limit': 94,
   'a name is imported, registered and released': 430,
 }
 const names = Object.keys(states) as ScenarioName[]
@@ -42,14 +42,14 @@ describe('in every order of steps, no names overlap and no change is lost', () =
     expect(await exploreScenario(scenario, createMemoryBackend)).toEqual({ states: scenario.states })
   })
 
-  test(`in SQLite${isLong ? '' : ', when calls of a team come to its limit'}`, { timeout: TIME_LIMIT }, async () => {
+  test(`in SQLite${isLong ? '' : ', when calls of one team reach its limit'}`, { timeout: TIME_LIMIT }, async () => {
     const database = openDatabase()
     const tables = () => {
       const backend = createSqliteBackend({ database })
       for (const table of TABLES) database.exec(`DELETE FROM ${table}`)
       return backend
     }
-    const few = ['calls of a team come to its limit'] as const
+    const few = ['calls of one team reach its limit'] as const
     const { violations, states: visited } = await exploreStore(tables, isLong ? {} : { scenarios: few })
     database.close()
     expect(violations).toBe(0)

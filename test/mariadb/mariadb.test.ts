@@ -81,7 +81,7 @@ describe.skipIf(!program)(name, () => {
         for (const table of ['names', 'changes', 'monitor']) await pool.query(`DELETE FROM domain_${table}`)
         return createMariadbBackend(createTransact(pool))
       }
-      const scenarios = ['calls of a team come to its limit'] as const
+      const scenarios = ['calls of one team reach its limit'] as const
       expect(await exploreStore(createBackend, { scenarios })).toEqual({ violations: 0, states: 94 })
     },
     TIME_LIMIT,

@@ -25,7 +25,7 @@ describe('the store of examples/custom-store.ts', () => {
   test('passes exploreStore in one scenario', async () => {
     const explored = await exploreStore(() => createLevelBackend(mkdtempSync(join(directory, 'backend-'))), {
       closeBackend: backend => backend.close(),
-      scenarios: ['calls of a team come to its limit'],
+      scenarios: ['calls of one team reach its limit'],
     })
     expect(explored).toEqual({ violations: 0, states: 94 })
   })

@@ -162,7 +162,7 @@ export const scenarios = {
     },
     faults: 2,
   },
-  'calls of a team come to its limit': {
+  'calls of one team reach its limit': {
     before: [register('3', 'a.example.com')],
     processes: {
       releaser: [release('3', 'a.example.com')],

@@ -26,7 +26,7 @@ await server.stop()
 console.log(`p99 alone ${alone.toFixed(1)} ms, among ${fought} calls of the crowd ${among.toFixed(1)} ms`)
 report({ crowd: among / alone })
 
-/** @returns The 99th percentile of the calls of all others, in milliseconds. */
+/** @returns The 99th percentile of the durations of all other calls, in milliseconds. */
 async function callFor(seconds: number): Promise<number> {
   const end = performance.now() + seconds * 1000
   const spent: number[] = []

@@ -34,7 +34,7 @@ await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
-/** A store with this many pending releases. */
+/** Creates a store in which the releases of these names are pending. */
 async function createPending(domains: readonly string[]): Promise<MemoryStore> {
   const store = createMemoryStore({ teams: [team], synchronize: createWebhook({ url, secret }), onError: () => {} })
   answer = accept

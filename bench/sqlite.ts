@@ -32,7 +32,7 @@ const columns = (ours.prepare(`SELECT name FROM pragma_table_info('${TABLE}')`).
 )
 const insert = bare.prepare(`INSERT INTO ${TABLE} (${columns}) VALUES (${columns.map(() => '?')})`)
 
-/** The rows that the store has created for these names. */
+/** Inserts the rows that the store has created for these names. */
 async function insertBare(domains: readonly string[]): Promise<number> {
   const rows = domains.flatMap(domain => find.all(domain) as Record<string, never>[])
   if (rows.length !== domains.length) throw new Error('The names were not saved')

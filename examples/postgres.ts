@@ -12,7 +12,7 @@ const { DATABASE_URL, DATA_FOLDER = 'data', PORT = '3000' } = process.env
 const pool = DATABASE_URL
   ? new pg.Pool({ connectionString: DATABASE_URL, pipeline: true, connectionTimeoutMillis: 5000 })
   : new PGlite(DATA_FOLDER)
-if (pool instanceof pg.Pool) pool.on('error', ({ message }) => console.error(message)) // of idle connections
+if (pool instanceof pg.Pool) pool.on('error', ({ message }) => console.error(message)) // errors of idle connections
 await migrate({ database: pool })
 
 const teams = new Map([['1', { id: '1', organizationId: '10', state: 'active' } as const]])

@@ -13,7 +13,7 @@ export function startProgram(program: URL, ...parameters: readonly string[]) {
     execArgv: [...wasmFlags, '--import', 'tsx', '--no-warnings'],
   })
 
-  /** Resolves to its next message, and rejects if the process ends first. */
+  /** Resolves to the next message from the process, and rejects if the process ends first. */
   async function receive(): Promise<unknown> {
     const received = new AbortController()
     const { signal } = received

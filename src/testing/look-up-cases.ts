@@ -204,7 +204,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-answers-in-order',
-    name: 'MUST report what is below the bases of wildcards in the order of `bases`',
+    name: 'MUST report the names below the bases of wildcards in the order of `bases`',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['x.b.com', 'x.c.com', 'y.c.com', 'x.a.c.com'])

@@ -139,7 +139,7 @@ export const refusalCases: readonly CaseDefinition[] = [
   },
   {
     id: 'refused-by-due-time',
-    name: 'MUST push first the refused change that has been due the longest, regardless of how often it was refused',
+    name: 'MUST push refused changes in the order of their due times, regardless of how often each was refused',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()

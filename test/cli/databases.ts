@@ -8,13 +8,13 @@ import { createSqliteProject, type Outcome, type RunOptions, run, sqliteEngine, 
 
 /** An application's database, with or without tables. */
 export interface TestDatabase {
-  /** Runs a command on it. */
+  /** Runs a command on the database. */
   run(parameters: readonly string[], options?: RunOptions): Promise<Outcome>
   readonly address: string
   readonly folder: string
   /** Calls `work` with a store on the same database, like the application's. */
   withStore(work: (store: ManagedStore) => Promise<void>): Promise<void>
-  /** Runs SQL on it. */
+  /** Runs SQL on the database. */
   execute(sql: string): Promise<void>
   close(): Promise<void>
 }

@@ -4,7 +4,7 @@ import { readCases } from '../vectors/read.ts'
 
 const texts = [
   ...readCases<[string]>('slow-inputs.json').map(([text]) => text),
-  // Whether a Katakana middle dot is allowed depends on the whole label.
+  // The rule for a Katakana middle dot depends on the whole label.
   `${'\u30fb'.repeat(511)}ア`,
   `${`${'\u30fb'.repeat(31)}ア.`.repeat(15)}com`,
   // Marks that NFC decomposes and sorts, before and after dots of all spellings.

@@ -6,7 +6,7 @@ export interface RacerTask {
   /** How to connect to the database. */
   readonly config: object
   readonly seed: number
-  /** How many clients this process has. They call at the same time. */
+  /** The name of each client of this process. All clients call at the same time. */
   readonly names: readonly string[]
 }
 

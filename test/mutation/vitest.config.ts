@@ -8,7 +8,7 @@ export default defineConfig({
       'test/{keys,operations,registry,wire}/*.test.ts',
       'test/{http/options,runtime/tracing,sqlite/key-store}.test.ts',
     ],
-    // They need PostgreSQL.
+    // These tests need PostgreSQL.
     exclude: ['test/operations/{limit,transfer}.test.ts'],
   },
 })

@@ -15,7 +15,7 @@ async function createFilledStore(count = 25) {
   return { store, domains }
 }
 
-/** Follows `next` to the end. */
+/** Requests page after page, until `next` is null. */
 async function listAll(store: Parameters<typeof listDomains>[2], query: Record<string, string>) {
   const pages: string[][] = []
   let after: string | null = null

@@ -159,7 +159,7 @@ async function compareAnswer(folder, start, answer) {
     const withoutIds = json => JSON.parse(json, (name, value) => (name === 'domainId' ? typeof value : value))
     assert.deepEqual(withoutIds(run('bash', ['-ec', printed], folder)), withoutIds(answer))
   } finally {
-    process.kill(-server.pid) // the whole group, with the processes of npx
+    process.kill(-server.pid) // the whole group, including the processes of npx
     await exit
   }
 }

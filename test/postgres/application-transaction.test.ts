@@ -222,7 +222,7 @@ describe('while a call in an open transaction holds its locks,', () => {
     await registerDomains(team1, { domains: ['a.com'] }, await begin({ findTeam: limited }))
     const transferring = rejection(transfer(serving, { from: '2', to: '1', domains: ['b.com'] }))
     await waitUntilLocking()
-    // A call of another team with a limit does not wait for this one.
+    // Meanwhile, a call of another team with a limit does not wait.
     expect((await registerDomains(team2, { domains: ['b.com'] }, serving)).data.totals).toMatchObject({ existing: 1 })
     await client.query('COMMIT')
     expect(await transferring).toMatchObject({ code: 'domain_limit_reached' })

@@ -32,7 +32,7 @@ export interface MortalServer {
 interface Life {
   /** The postmaster, which accepts connections. */
   readonly postmaster: ChildProcess
-  /** Its log. */
+  /** The lines of the server's log. */
   readonly lines: Interface
 }
 

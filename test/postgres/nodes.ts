@@ -9,7 +9,7 @@ import type { NodeMessage } from '../whole-system/serve-node.ts'
 
 /** One of our servers, which is killed and restarted, each time on another port. */
 export interface Node {
-  /** The port on which it listens, or listened before it was killed. */
+  /** The origin at which the node listens, or listened before it was killed. */
   origin(): string
   /** @param config How the node connects from now on, for example to another database. Default: as before. */
   start(config?: object): Promise<void>

@@ -2,7 +2,7 @@ import ts from 'typescript'
 import { expect, test } from 'vitest'
 import { entries, listExports } from './entries.ts'
 
-/** @returns What is missing from the doc comments of all exports of some files. */
+/** @returns The missing parts of the doc comments of all exports of some files. */
 function findUndocumented(files: readonly string[]): { exported: number; missing: string[] } {
   const program = ts.createProgram(files, {
     module: ts.ModuleKind.Preserve,

@@ -59,7 +59,7 @@ express().use(
 )
 express.Router().use(express.json(), domainsRouter({ store, keys }))
 
-// The framework's own request, typed.
+// `raw` has the type of the framework's own request.
 const ofExpress: DomainsRouterOptions = {
   store,
   authenticate({ raw }): KeyContext {

@@ -1,6 +1,6 @@
 /**
- * Limits how often a property is tried again to find a shorter counterexample. A time limit is not used, because on a
- * busy machine it would end the runs themselves.
+ * Limits how often a property is tried again to find a shorter counterexample. A time limit instead would end the runs
+ * themselves on a busy machine.
  */
 export function shrinkingAtMost<Value>(attempts: number, property: (value: Value) => Promise<void>) {
   let remaining = Number.POSITIVE_INFINITY

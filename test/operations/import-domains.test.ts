@@ -112,7 +112,7 @@ test('a name behind a public suffix is imported although a wildcard above that s
   expect(await importDomains(store, rows)).toMatchObject({ imported: 2, rejected: [] })
 })
 
-test("an import locks the registrable domains by today's suffix list and by that of each registration", async () => {
+test("an import locks the registrable domain of each registration, and the one by today's suffix list", async () => {
   const store = createStore()
   const locked: unknown[] = []
   const watched: typeof store = {

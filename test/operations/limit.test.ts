@@ -81,7 +81,7 @@ describe('a call', () => {
   })
 
   const wrong = [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, '5', 5n, true, {}]
-  test.each(wrong)('of a team with the invalid limit %s fails, and the cause says why', async maxDomains => {
+  test.each(wrong)('of a team with the invalid limit %o fails, and the cause says why', async maxDomains => {
     const badTeam = { ...toTeam(5), maxDomains: maxDomains as never }
     const store = createLimitedStore(5)
     expect(() => store.addTeam(badTeam)).toThrow('"maxDomains" of a team must be an integer of at least 0')

@@ -45,7 +45,7 @@ function openInWebAssembly(file: string, readOnly: boolean): TestDatabase {
         try {
           return statement.all(values)
         } catch (error) {
-          // After a failure, a statement accepts no more parameters.
+          // After a failure, a statement accepts no more parameters, so it is prepared again.
           if (database.isOpen) statement = database.prepare(sql)
           throw error
         }

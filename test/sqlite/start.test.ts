@@ -74,7 +74,7 @@ const WAIT = ['BEGIN IMMEDIATE', 'COMMIT']
 test.each([
   ['switches to write-ahead logging', {}, TRY],
   ['keeps write-ahead logging, without waiting for a lock', { mode: 'wal' }, ['PRAGMA journal_mode']],
-  ['waits for the lock if it cannot switch, and tries again', { fails: 2 }, [...TRY, ...WAIT, ...TRY, ...WAIT, ...TRY]],
+  ['waits if a lock prevents the switch, and tries again', { fails: 2 }, [...TRY, ...WAIT, ...TRY, ...WAIT, ...TRY]],
 ])('a store that opens a file %s', (_, options, switching) => {
   const { database, watched, settings } = openWatched(options)
   createSqliteStore({ database: watched, findTeam: () => null })
@@ -104,7 +104,7 @@ test.each([
   expect(performance.now() - begun).toBeLessThan(3000)
 })
 
-test('however often stores sweep a database, it has one record of a monitor', async () => {
+test('a database has one record of a monitor, even if several stores sweep it repeatedly', async () => {
   const database = openDatabase()
   for (let start = 0; start < 2; start += 1) {
     const store = createSqliteStore({ database, findTeam: () => null, synchronize() {} })

@@ -79,7 +79,9 @@ for (const [specifier, file] of entries) {
   }
 }
 
-/** Imports the package's names that an example uses, unless it has imports of its own. Imports may be at the end. */
+/**
+ * Imports the package's names that an example uses, unless the example has its own imports. Imports may be at the end.
+ */
 function complete(example: string): string {
   if (/ from 'domain-registration\b/.test(example)) return example
   const words = new Set(example.match(/\w+/g))

@@ -125,7 +125,7 @@ const cases = monitorSuite({ createMonitor: () => createMonitor(), refused: REFU
 describe('the cases of the monitor suite', () => {
   test.each(cases.map(({ name, run }) => [name, run] as const))('pass on a correct monitor: %s', (_, run) => run())
 
-  test('each have a broken monitor to catch', () => {
+  test('each catch a broken monitor', () => {
     expect(broken.map(([id]) => id)).toEqual(cases.map(({ id }) => id))
   })
 

@@ -46,7 +46,7 @@ describe.each(takers)('%s with the %s', (_, option, take) => {
     ['"30"', '30' as never, '"30"'],
     ['null', null as never, 'object'],
     ['an object', hostile as never, 'object'],
-  ])('%s throws before any work, and says what to pass', async (_, limit, described) => {
+  ])('%s is rejected before any work, and the error says what to pass', async (_, limit, described) => {
     await expect((async () => take(limit))()).rejects.toThrow(
       new TypeError(
         `The option "${option}" must be a number of milliseconds above 0 and at most 2147483647, ` +

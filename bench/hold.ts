@@ -125,7 +125,7 @@ async function measure(call: Call, name: string, createStore: () => Promise<Doma
   longest = { name: `${call.name}, ${name}`, spent: least }
 }
 
-/** Measures while 10,000 names below one registrable domain are registered. */
+/** Creates a store in which 10,000 names below one registrable domain are registered. */
 async function createCrowdedStore(): Promise<DomainStore> {
   const store = createMemoryStore({ teams: [team] })
   const handle = createHandler({ store, keys })

@@ -61,7 +61,7 @@ export interface ImportResult {
  * | `invalid_id` | the ID is not a UUID of version 7, or is from the future |
  * | `invalid_date` | the time is before 1970, in the future, or not in the format of `toISOString` |
  * | `domain_has_another_id` | the team has registered it already, with another ID |
- * | `id_is_taken` | another name has this ID, or a release of it is pending |
+ * | `id_is_taken` | another name has this ID, or a release with this ID is pending |
  * | `wildcard_conflict` | a wildcard of the team covers it |
  * | `subdomain_conflict` | the wildcard would cover registered names, of this team or another |
  * | `domain_already_licensed` | another team has registered it, or a wildcard that covers it |
@@ -171,7 +171,7 @@ const messages: Readonly<Record<ImportConflict | 'invalid_id' | 'invalid_date', 
   invalid_id: 'The ID is not a UUID of version 7, or is from the future.',
   invalid_date: 'The time must be a date from 1970 until now, as toISOString writes it.',
   domain_has_another_id: 'The team has registered it already, with another ID.',
-  id_is_taken: 'Another name has this ID, or a release of it is pending.',
+  id_is_taken: 'Another name has this ID, or a release with this ID is pending.',
   wildcard_conflict: 'It is covered by a wildcard that the team has registered already.',
   subdomain_conflict: 'It would cover names that are registered already.',
   domain_already_licensed: 'It overlaps with a registration of another team.',

@@ -65,7 +65,7 @@ test.skipIf(!isLong).each(current)(
 
 const READERS = 6
 
-// Each of these tests takes seconds in which no other test runs, so a short run tests only one server.
+// Each of these tests takes several seconds, and no other test can run meanwhile. So a short run tests one server.
 test.each(sample(current, isLong ? current.length : 1))(
   'a stalled reader of an export by %s costs the server at most 200 kB',
   async (_, start) => {

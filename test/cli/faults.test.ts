@@ -316,7 +316,7 @@ test('doctor notes the duration of a call on a database that is 40 ms away', asy
   ])
 })
 
-test('doctor reports slow round trips as wrong if five of them exceed the default time limit', () => {
+test('doctor reports slow round trips as wrong if five of them together exceed the default time limit', () => {
   expect([10, 21, 2000, 2001].map(elapsed => examineTrip(elapsed).state)).toEqual(['ok', 'note', 'note', 'wrong'])
 })
 

@@ -96,7 +96,7 @@ describe('a call', () => {
   })
 })
 
-test('a transfer of all names that would exceed the limit in a later part transfers none', async () => {
+test('if a later part of a transfer of all names would exceed the limit, no name is transferred', async () => {
   const store = createLimitedStore(1200)
   for (let part = 0; part < 3; part += 1) await save(store, '2', manyDomains(500, `p${part}.`))
   await save(store, '1', ['held.com'])

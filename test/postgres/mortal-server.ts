@@ -72,7 +72,7 @@ export async function createMortalServer(initdbFlags: readonly string[] = []): P
     })
   }
 
-  /** Kills the postmaster. The processes that it has started are killed too, or remembered. */
+  /** Kills the postmaster. With 'all', kills the processes that it has started too; the next start waits for others. */
   async function kill(what: 'postmaster' | 'all'): Promise<void> {
     if (!life || !isAlive(life.postmaster)) return
     const { postmaster } = life

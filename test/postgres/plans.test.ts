@@ -164,7 +164,7 @@ function probesPairs({ 'Index Cond': condition = '' }: Plan): boolean {
 function tellRead(plan: Plan): string[] {
   const { 'Index Name': index, 'Relation Name': table, 'Node Type': type, 'Index Cond': condition = '' } = plan
   if (index === undefined) return table === undefined ? [] : [`all of ${table}, by ${type}`]
-  // "((name.path > base.after) AND …)": the columns with their operators.
+  // A condition looks like "((name.path > base.after) AND …)". Only columns and operators are kept: "path > ".
   const compared = condition.replaceAll(/ROW\((?:\w+\.)?(\w+), (?:\w+\.)?(\w+)\)/g, '$1+$2')
   const columns = [...compared.matchAll(/\(?\(?(?:\w+\.)?([\w+]+) ([<>]?=|[<>]) /g)].map(
     ([, column, is]) => `${column} ${is} `,

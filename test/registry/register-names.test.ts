@@ -34,8 +34,8 @@ test('the store gets the names in the order of the call', async () => {
   expect(calls).toBe(1)
 })
 
-describe('a batch of names that fails', () => {
-  test('because of one in a hundred names costs only the result of that name, and needs few extra calls', async () => {
+describe('if a batch of names fails', () => {
+  test('because of one in a hundred names, only that name gets internal_error, after few extra calls', async () => {
     const cause = new Error('poison')
     const { summary, calls, onError } = await registerThrough(async (request, register) => {
       if (holds(request, 'www.n57.com')) throw cause
@@ -46,7 +46,7 @@ describe('a batch of names that fails', () => {
     expect(onError.mock.calls).toEqual([[cause]])
   })
 
-  test('again and again is tried only a few times', async () => {
+  test('again and again, the store is called only a few times', async () => {
     const { summary, calls, onError } = await registerThrough(() => {
       throw new Error('down')
     }, hundred)
@@ -56,7 +56,7 @@ describe('a batch of names that fails', () => {
   })
 
   test.each([1, 2, 3, 4, 5, 8, 50])(
-    'because of one name costs only the result of that name, whichever name it is (batch of %i)',
+    'because of one name, only that name gets internal_error, whichever it is (batch of %i)',
     async count => {
       const names = hundred.slice(0, count)
       for (const { domain } of names) {
@@ -69,7 +69,7 @@ describe('a batch of names that fails', () => {
     },
   )
 
-  test('because of ten names costs only those ten results, and each distinct cause is reported once', async () => {
+  test('because of ten names, only these get internal_error, and each distinct cause is reported once', async () => {
     const { summary, onError } = await registerThrough(async (request, register) => {
       const index = hundred.findIndex(({ domain }, position) => position % 10 === 0 && holds(request, domain))
       if (index >= 0) throw new Error(index < 50 ? 'one' : 'another')
@@ -79,7 +79,7 @@ describe('a batch of names that fails', () => {
     expect(onError.mock.calls.map(([cause]) => cause.message).toSorted()).toEqual(['another', 'one'])
   })
 
-  test('with causes that differ only in numbers reports only the first', async () => {
+  test('with causes that differ only in numbers, only the first is reported', async () => {
     const causes = hundred
       .slice(0, 3)
       .map((_, index) => new Error(`127.0.0.1:${9 ** (index + 1)} refused call 1${index}`))
@@ -92,7 +92,7 @@ describe('a batch of names that fails', () => {
     expect(onError.mock.calls[0]?.[0]).toBe(causes[0])
   })
 
-  test('with causes that have the same message and different error names reports both', async () => {
+  test('with causes that have the same message and different error names, both are reported', async () => {
     const { onError } = await registerThrough(
       async request => {
         throw holds(request, 'www.n0.com') ? new TypeError('down') : new RangeError('down')
@@ -102,12 +102,12 @@ describe('a batch of names that fails', () => {
     expect(onError.mock.calls).toEqual([[new TypeError('down')], [new RangeError('down')]])
   })
 
-  test('because the store throws a value that is not an Error reports that value', async () => {
+  test('because the store throws a value that is not an Error, that value is reported', async () => {
     const { onError } = await registerThrough(() => Promise.reject(null), hundred)
     expect(onError.mock.calls).toEqual([[null]])
   })
 
-  test('because of one name, with a message that is not a string, saves the other names', async () => {
+  test('because of one name, with a message that is not a string, the other names are saved', async () => {
     const cause = Object.assign(new Error(), { message: { code: 7 } })
     const { summary, onError } = await registerThrough(
       (request, register) => {
@@ -120,7 +120,7 @@ describe('a batch of names that fails', () => {
     expect(onError.mock.calls).toEqual([[cause]])
   })
 
-  test('only once costs no result', async () => {
+  test('only once, no name gets internal_error', async () => {
     let hasFailed = false
     const { summary, onError } = await registerThrough((request, register) => {
       if (!hasFailed) {
@@ -133,7 +133,7 @@ describe('a batch of names that fails', () => {
     expect(onError).not.toHaveBeenCalled()
   })
 
-  test('after it was saved returns its names as existing', async () => {
+  test('after it was saved, its names are returned as existing', async () => {
     let hasFailed = false
     const { summary } = await registerThrough(async (request, register) => {
       const saved = await register(request)
@@ -146,7 +146,7 @@ describe('a batch of names that fails', () => {
     expect(new Set(summary)).toEqual(new Set(['existing']))
   })
 
-  test('is never split within a registrable domain, because those results depend on each other', async () => {
+  test('it is never split within a registrable domain, because those results depend on each other', async () => {
     const names = ['*.a.com', 'x.a.com', 'y.b.com', '*.b.com', 'c.com'].map(toName)
     const parts: string[][] = []
     const { summary } = await registerThrough(async (request, register) => {
@@ -163,7 +163,7 @@ describe('a store that hangs', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  test('on one name costs only the result of that name, and takes less than the time limit', async () => {
+  test('on one name gives only that name internal_error, within the time limit', async () => {
     const start = performance.now()
     const registered = registerThrough(
       (request, register) => (holds(request, 'www.n57.com') ? new Promise<never>(() => {}) : register(request)),
@@ -186,7 +186,7 @@ describe('a store that hangs', () => {
     expect(onError).toHaveBeenCalledTimes(1)
   })
 
-  test('until the time limit is not called again, and its last failure is reported', async () => {
+  test('and then fails is not called again after the time limit, and its last failure is reported', async () => {
     const registered = registerThrough(
       request => new Promise((_, reject) => setTimeout(() => reject(new Error(request.domains[0])), 2)),
       hundred,

@@ -69,7 +69,7 @@ test('another team’s name gets the same result as an unregistered one, and sta
   expect(await store.list()).toEqual(before)
 })
 
-test('if a registration’s ID is sent as a hostname to delete, its result is invalid, and nothing is deleted', async () => {
+test('a registration’s ID that is sent as a hostname to delete is invalid, and nothing is deleted', async () => {
   const { store, ids } = await createFilledStore(['www.example.com'])
   const { data } = await deleteDomains(deleting, { domains: ids }, store)
   expect(data.totals).toEqual({ deleted: 0, missing: 0, invalid: 1 })

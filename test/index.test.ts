@@ -66,7 +66,7 @@ test.each(Object.entries(publicNames))(
   },
 )
 
-test('registering works in a runtime without `process`', async () => {
+test('names can be registered in a runtime without `process`', async () => {
   const program = `
     const { createMemoryStore, registerDomains } = await import('domain-registration')
     const { process } = globalThis

@@ -40,7 +40,7 @@ test('eachRegistration can be limited to one team, one name, names below a name,
   expect(await collect(store, { after: second?.domainId, teamId: '1' })).toEqual(['n2.com', ...below])
 })
 
-test('eachRegistration rejects unknown options, a limit, and a store without list', async () => {
+test('eachRegistration rejects unknown options, a limit, and a store without `list`', async () => {
   const store = createMemoryStore()
   await expect(collect(store, { teamID: '1' } as object)).rejects.toThrow('"teamID" does not exist')
   expect(() => eachRegistration(store, { limit: 5 } as object)).toThrow('The option "limit" does not exist here')

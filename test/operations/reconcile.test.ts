@@ -145,7 +145,7 @@ async function* toUuids(watched: AsyncIterable<Watched>): AsyncGenerator<Watched
   for await (const each of watched) yield { ...each, domainId: each.domainId.slice(0, 7).padStart(36, '0') }
 }
 
-test('reconcile rejects an unsorted or malformed watched list, and a store without find or list', async () => {
+test('`reconcile` rejects an unsorted or malformed watched list, and a store without `find` or `list`', async () => {
   const store = createStore()
   const [one, other] = [gone('a.com', '1'), gone('b.com', '2')]
   await expect(corrections(store, [other, one])).rejects.toThrow('in ascending order of "domainId"')

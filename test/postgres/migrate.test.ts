@@ -48,7 +48,7 @@ test('a second migration keeps all rows, and needs no CREATE privilege', async (
   expect(await store.list()).toEqual(before)
 })
 
-test('migrate rejects tables of a later version', async () => {
+test('`migrate` rejects tables of a later version', async () => {
   const pool = server.createPool()
   await migrate({ database: pool, schema: 'later' })
   await pool.query(`INSERT INTO later.version (version) VALUES (${SCHEMA_VERSION + 1})`)
@@ -56,7 +56,7 @@ test('migrate rejects tables of a later version', async () => {
 })
 
 test.each(['names', 'changes', 'locks', 'monitor', 'keys'])(
-  'migrate rejects if the table "%s" was dropped, and does not replace it by an empty one',
+  '`migrate` rejects if the table "%s" was dropped, and does not replace it by an empty one',
   async table => {
     const pool = server.createPool()
     const schema = `without "${table}`
@@ -68,7 +68,7 @@ test.each(['names', 'changes', 'locks', 'monitor', 'keys'])(
   },
 )
 
-test('if migrate fails, it rejects with the reason, and creates nothing', async () => {
+test('if `migrate` fails, it rejects with the reason, and creates nothing', async () => {
   const pool = server.createPool()
   await pool.query('CREATE SCHEMA occupied; CREATE VIEW occupied.names AS SELECT 1 AS domain_id')
   await expect(rejection(migrate({ database: pool, schema: 'occupied', timeLimit: 2000 }))).resolves.toMatchObject({
@@ -101,7 +101,7 @@ describe('if another process creates the tables at the same moment,', () => {
   }
 
   test.each(['23505', '42P07', '42P06', '42710', '42P16', '40001', '40P01', '55P03', 'XX000'])(
-    'migrate tries again after an error with the code %s',
+    '`migrate` tries again after an error with the code %s',
     async code => {
       const schema = `race_${code}`
       await migrate({ database: createRacing({ code }), schema })
@@ -110,14 +110,14 @@ describe('if another process creates the tables at the same moment,', () => {
   )
 
   test.each([{ code: '42501' }, { code: 'XX000', hint: 'Connect to the coordinator' }])(
-    'migrate rejects with the error %o, which has another cause',
+    '`migrate` rejects with the error %o, which has another cause',
     async failure => {
       await expect(migrate({ database: createRacing(failure), schema: 'refused' })).rejects.toMatchObject(failure)
     },
   )
 })
 
-test('migrate creates all tables if a migration tool has stopped before it recorded the version', async () => {
+test('`migrate` creates all tables if a migration tool has stopped before it recorded the version', async () => {
   const pool = server.createPool()
   const [unfinished = ''] = postgresSchema({ schema: 'unfinished' }).split('INSERT INTO')
   await pool.query(`${unfinished}; DROP TABLE unfinished.names`)

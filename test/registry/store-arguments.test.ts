@@ -13,7 +13,7 @@ const list = async (...args: unknown[]) => store.list(...(args as []))
 const sweep = async (...args: unknown[]) => store.synchronizePending(...(args as []))
 const release = async (...args: unknown[]) => store.release(...(args as [string, string[]]))
 
-test('list accepts valid options, or no options', async () => {
+test('`list` accepts valid options, or no options', async () => {
   expect(toDomains(await list({ teamId: '2', after: undefined, limit: 1 }))).toEqual(['two.com'])
   expect(toDomains(await list())).toEqual(['one.com', 'two.com'])
   expect(toDomains(await list(undefined))).toEqual(['one.com', 'two.com'])
@@ -51,7 +51,7 @@ test.each([
   ['an ID as the cursor of a list ordered by name', { below: 'one.com', after: '1' }, '"after" must be'],
   ['a team ID instead of options', '2', 'The options must be an object'],
   ['null instead of options', null, 'The options must be an object'],
-])('list rejects %s', async (_, wrong, message) => {
+])('`list` rejects %s', async (_, wrong, message) => {
   await expect(list(wrong)).rejects.toThrow(TypeError)
   await expect(list(wrong)).rejects.toThrow(message)
 })
@@ -78,13 +78,13 @@ test.each([
     ['1', Array(1001).fill('one.com')],
     'At most 1000 domains are accepted at once; there are 1001. Split them',
   ],
-])('release rejects %s, and releases nothing', async (_, wrong, message) => {
+])('`release` rejects %s, and releases nothing', async (_, wrong, message) => {
   await expect(release(...wrong)).rejects.toThrow(TypeError)
   await expect(release(...wrong)).rejects.toThrow(message)
   expect(toDomains(await list())).toEqual(['one.com', 'two.com'])
 })
 
-test('count rejects an undefined team ID, which would count all teams', async () => {
+test('`count` rejects an undefined team ID, which would count all teams', async () => {
   const count = async () => store.count({ teamId: undefined } as object)
   await expect(count()).rejects.toThrow('"teamId" must be the ID of a team, a string; it is undefined')
 })
@@ -94,7 +94,7 @@ test('an error message quotes the start of a long string and gives the length of
   await expect(release('1', 'x'.repeat(1_000_000) as never)).rejects.toThrow(shown)
 })
 
-test('list, release and count accept names that only an older suffix list allowed, in any spelling', async () => {
+test('`list`, `release` and `count` accept names that only an older suffix list allowed, in any spelling', async () => {
   await save(store, '1', [{ domain: '*.github.io', registrableDomain: 'github.io' }])
   expect(toDomains(await list({ domain: ' *.GitHub.io. ' }))).toEqual(['*.github.io'])
   expect(toDomains(await list({ below: 'github.io' }))).toEqual(['*.github.io'])
@@ -106,18 +106,18 @@ test.each([
   [{ after: 'one.com' }, '"after" must be the "domainId" of the last change of the previous page'],
   [{ limit: '1' }, '"limit" must be an integer from 0 to 1000; it is "1"'],
   [{ teamId: '1' }, '"teamId" does not exist; there are "after", "limit"'],
-])('listPending rejects the options %j', async (wrong, message) => {
+])('`listPending` rejects the options %j', async (wrong, message) => {
   const listPending = async () => store.listPending(wrong as object)
   await expect(listPending()).rejects.toThrow(TypeError)
   await expect(listPending()).rejects.toThrow(message)
 })
 
-test('retryPending rejects more than a thousand IDs', async () => {
+test('`retryPending` rejects more than a thousand IDs', async () => {
   await expect(store.retryPending({ domainIds: Array(1001).fill('') })).rejects.toThrow('an array of at most 1000')
   expect(await store.retryPending({ domainIds: Array(1000).fill('') })).toBe(0)
 })
 
-test('listPending lists, and a sweep pushes, a thousand changes by default', async () => {
+test('`listPending` lists, and a sweep pushes, a thousand changes by default', async () => {
   const store = createMemoryStore({ synchronize() {} })
   await store.synchronize?.(await save(store, '1', manyDomains(1001)))
   await store.release('1', manyDomains(1000))

@@ -44,7 +44,7 @@ const broken: readonly (readonly [id: string, breaks: string, create: () => Moni
   ],
   [
     'takes-a-thousand-changes',
-    'takes only the first hundred changes of a push',
+    'accepts only the first hundred changes of a push',
     () => createMonitor({ take: (changes, hear) => sound.take(changes.slice(0, 100), hear) }),
   ],
   [

@@ -35,7 +35,7 @@ const takers: readonly (readonly [what: string, option: string, take: (limit: nu
   ['migrate', 'timeLimit', timeLimit => migrate({ database, timeLimit })],
 ]
 
-describe.each(takers)('%s with the %s', (_, option, take) => {
+describe.each(takers)('%s: as the option `%s`,', (_, option, take) => {
   const hostile = { [Symbol.toPrimitive]: () => expect.unreachable('A time limit is never converted') }
   test.each([
     ['NaN', Number.NaN, 'NaN'],

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { expect, test, vi } from 'vitest'
-import { type Change, createMemoryStore, importDomains, transfer } from '../../src/index.ts'
+import { describe, expect, test, vi } from 'vitest'
+import { type Change, createMemoryStore, importDomains, type MemoryStore, transfer } from '../../src/index.ts'
 import { save, submitForCodes } from '../../src/testing/calls.ts'
 import { createStore, rejection } from '../fixtures.ts'
 
@@ -40,31 +40,50 @@ test.each([
   expect(() => createMemoryStore(options as never)).toThrow(message)
 })
 
-test('a full store rejects a call, a release, a transfer or an import as a whole', async () => {
-  const teams = [{ id: '2', organizationId: '10', state: 'active' }] as const
-  const store = createMemoryStore({ teams, synchronize() {} })
-  await save(store, '1', ['example.com'])
-  const registration = {
-    domainId: toLastId(0),
-    domain: 'a.com',
-    teamId: '1',
-    createdAt: new Date(),
-    synchronized: true,
+describe('a store in memory that is nearly full', () => {
+  const MOST = 2 ** 24
+
+  /** Makes the store believe that it has room for only so many more registrations or changes. */
+  function leave(room: { registrations?: number; changes?: number }) {
+    const size = Object.getOwnPropertyDescriptor(Map.prototype, 'size')?.get as (this: unknown) => number
+    return vi.spyOn(Map.prototype, 'size', 'get').mockImplementation(function (this: Map<unknown, unknown>) {
+      const [key] = this.keys()
+      const left = key === 'example.com' ? room.registrations : key === domainId ? room.changes : undefined
+      return left === undefined ? size.call(this) : MOST - left
+    })
   }
-  const attempts: (() => unknown)[] = [
-    () => save(store, '1', ['a.example.com', 'b.example.com']),
-    () => store.release('1', ['example.com']),
-    () => transfer(store, { from: '1', to: '2' }),
-    () => importDomains(store, [registration]),
-  ]
-  for (const attempt of attempts) {
-    const size = vi.spyOn(Map.prototype, 'size', 'get').mockReturnValue(2 ** 24)
-    const failure = await rejection(Promise.resolve().then(attempt))
+
+  const teams = [{ id: '2', organizationId: '10', state: 'active' }] as const
+  let domainId: string
+  async function open() {
+    const store = createMemoryStore({ teams, synchronize() {} })
+    const [saved] = await save(store, '1', ['example.com'])
+    domainId = saved?.domainId ?? ''
+    return store
+  }
+  const row = { domainId: toLastId(0), domain: 'a.com', teamId: '1', createdAt: new Date(), synchronized: false }
+
+  test.each<[string, (store: MemoryStore) => unknown, room: { registrations?: number; changes?: number }]>([
+    ['two names', store => save(store, '1', ['a.example.com', 'b.example.com']), { registrations: 2 }],
+    ['two changes', store => save(store, '1', ['a.example.com', 'b.example.com']), { changes: 2 }],
+    ['a release', store => store.release('1', ['example.com']), { changes: 1 }],
+    ['a transfer', store => transfer(store, { from: '1', to: '2' }), { changes: 2 }],
+    ['an import', store => importDomains(store, [row]), { registrations: 1 }],
+    ['the change of an import', store => importDomains(store, [row]), { changes: 1 }],
+  ])('saves all of a call if there is room for %s, and otherwise nothing', async (_, call, room) => {
+    const store = await open()
+    const [part] = Object.keys(room) as [keyof typeof room]
+    let size = leave({ [part]: Number(room[part]) - 1 })
+    const failure = await rejection(Promise.resolve().then(() => call(store)))
     size.mockRestore()
     expect(String(failure)).toContain('The store in memory is full: it holds at most 16777216')
     expect(await store.list({})).toMatchObject([{ domain: 'example.com' }])
     expect(await store.listPending()).toMatchObject([{ domain: 'example.com', kind: 'registered' }])
-  }
+    size = leave(room)
+    await call(store)
+    size.mockRestore()
+    expect(await store.listPending()).not.toMatchObject([{ domain: 'example.com', kind: 'registered' }])
+  })
 })
 
 test('a new ID sorts after all imported ones, even one from the future, so a list misses nothing', async () => {

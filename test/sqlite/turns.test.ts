@@ -115,6 +115,15 @@ describe('while another connection holds the write lock', () => {
   })
 })
 
+test('no read takes the write lock', async () => {
+  const { store, counted, polls } = openCounted('unlocked.db')
+  const keys = createSqliteKeyStore({ database: counted })
+  const question = { teamId: '1', domains: ['a.com'], bases: ['a.com'] }
+  await Promise.all([store.count(), store.list(), store.find(question), store.listPending(), store.pendingStats()])
+  await Promise.all([keys.findKey('a'.repeat(64)), keys.listKeys({ type: 'team', ownerId: '1' })])
+  expect(polls()).toBe(0)
+})
+
 test('a release that fails at its last name releases none, and later calls succeed', async () => {
   const { store, counted } = openCounted('fails.db')
   await save(store, '1', manyDomains(700))

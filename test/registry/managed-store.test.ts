@@ -3,8 +3,10 @@ import { createMemoryBackend } from '../../src/memory/memory-store.ts'
 import { createManagedStore, type StoreBackend } from '../../src/registry/managed-store.ts'
 import type { Push } from '../../src/registry/outbox.ts'
 import { createUuidGenerator } from '../../src/runtime/uuid.ts'
+import { createSqliteBackend } from '../../src/sqlite/store.ts'
 import { createRequest, save, toTestName } from '../../src/testing/calls.ts'
 import { rejection } from '../fixtures.ts'
+import { openDatabase } from '../sqlite/open-database.ts'
 
 const findTeam = () => null
 
@@ -87,4 +89,16 @@ test("a sweep with its own onError reports failures to this one instead of the s
   await store.retryPending()
   await store.synchronizePending({ onError: () => void told.push('sweep') })
   expect(new Set(told)).toEqual(new Set(['sweep']))
+})
+
+test.each([
+  ['memory', createMemoryBackend],
+  ['SQLite', () => createSqliteBackend({ database: openDatabase() })],
+])('a backend in %s saves registrations with a lease of 0 as pending, and due at once', async (_, createBackend) => {
+  const backend = createBackend()
+  const names = [toTestName('a.com')]
+  const step = { ...createRequest('1', names, [], () => names), lease: 0 }
+  const { saved } = await backend.register({ ...step, decide: () => ({ created: names, waiting: [] }) })
+  expect(saved).toMatchObject([{ domain: 'a.com', synchronized: false }])
+  expect(await backend.outbox.take(10, 1000)).toMatchObject([{ domain: 'a.com', kind: 'registered' }])
 })

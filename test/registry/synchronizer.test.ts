@@ -179,7 +179,7 @@ describe('a sweep', () => {
   })
 
   test('makes no push that would be cut off, and leaves the rest to the next sweep without a failure', async () => {
-    const { monitor, sweep, told, waits } = open(manyDomains(3), () => 0, 1)
+    const { monitor, sweep, told, waits, outbox } = open(manyDomains(3), () => 0, 1)
     const { push } = monitor
     monitor.push = async (...call) => {
       await new Promise(resolve => setTimeout(resolve, 25_000))
@@ -190,6 +190,7 @@ describe('a sweep', () => {
     expect(await sweeping).toEqual(done(1, 2))
     expect(told).toEqual([])
     expect(Object.values(await waits())).toEqual(Array(2).fill([expect.any(Number), 0]))
+    expect((await outbox.list(undefined, 10)).map(({ lastFailure }) => lastFailure)).toEqual([null, null])
   })
 
   test('ends after a hundred failed pushes, and leaves the remaining changes to the next sweep', async () => {

@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createSqliteKeyStore, createSqliteStore, type SqliteStore } from '../../src/sqlite/index.ts'
 import { manyDomains, save } from '../../src/testing/calls.ts'
+import { rejection } from '../fixtures.ts'
 import { createFolder } from './create-folder.ts'
 import { engine, type TestDatabase } from './open-database.ts'
 
@@ -8,21 +9,27 @@ const { open } = createFolder()
 const findTeam = () => null
 const turnOfEventLoop = () => new Promise(resolve => setImmediate(resolve))
 
-/** A store that counts how often it tries to get the write lock. */
+/** A store, how often it has tried to get the write lock, and the first error of its database. */
 function openCounted(file: string) {
   const database = open(file)
   let count = 0
+  let failure: unknown
   const counted: TestDatabase = {
     prepare: sql => database.prepare(sql),
     close: () => database.close(),
     exec(sql) {
       if (sql === 'BEGIN IMMEDIATE') count += 1
-      return database.exec(sql)
+      try {
+        return database.exec(sql)
+      } catch (error) {
+        failure ??= error
+        throw error
+      }
     },
   }
   const store = createSqliteStore({ database: counted, findTeam, synchronous: 'normal' })
   count = 0
-  return { store, counted, polls: () => count }
+  return { store, counted, polls: () => count, failure: () => failure }
 }
 
 /** Two stores on one handle, and a second connection that has the write lock. */
@@ -47,15 +54,69 @@ test('calls that wait for a lock are served again after an earlier queue has end
 })
 
 test("a call with a shorter time limit than the store's ends at its own, and saves nothing later", async () => {
-  const { store, other } = openHeld('early.db')
+  const { store, other, failure } = openHeld('early.db')
   const request = { teamId: '1', registrableDomains: ['a.com'], domains: ['a.com'], bases: [], timeLimit: 30 }
   const decide = () => [{ domain: 'a.com', registrableDomain: 'a.com' }]
   const begun = performance.now()
-  await expect(store.register({ ...request, decide })).rejects.toThrow('for longer than the time limit')
+  const error = await rejection(Promise.resolve(store.register({ ...request, decide })))
+  expect(error).toMatchObject({ message: expect.stringContaining('for longer than the time limit') })
+  expect((error as Error).cause).toBe(failure())
   expect(performance.now() - begun).toBeLessThan(3_000)
   other.exec('COMMIT')
   await save(store, '1', ['b.com'])
   expect(await store.list()).toMatchObject([{ domain: 'b.com' }])
+})
+
+describe('with timers that a test controls', () => {
+  const pass = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds)
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    vi.spyOn(Math, 'random').mockReturnValue(0.5)
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+    vi.restoreAllMocks()
+  })
+
+  test('only the first queued call polls, every 5 ms on average, and then all are served at once', async () => {
+    const { store, other, polls } = openHeld('polls.db')
+    const order: string[] = []
+    const calls = manyDomains(3).map(async domain => {
+      await save(store, '1', [domain])
+      order.push(domain)
+    })
+    await pass(52)
+    expect(polls()).toBe(11)
+    other.exec('COMMIT')
+    await pass(7)
+    expect(order).toEqual(manyDomains(3))
+    await Promise.all(calls)
+  })
+
+  test('a queued call ends at its time limit, not later', async () => {
+    const { second: hasty, other } = openHeld('exact.db', { timeLimit: 100 })
+    let error: unknown
+    void rejection(save(hasty, '1', ['a.com'])).then(reason => (error = reason))
+    await pass(99)
+    expect(error).toBeUndefined()
+    await pass(1)
+    expect(error).toBeInstanceOf(Error)
+    other.exec('COMMIT')
+  })
+
+  test('a call that was served in time removes no later call from the queue when its time limit is over', async () => {
+    const { store, second: hasty, other } = openHeld('served.db', { timeLimit: 100 })
+    const first = save(hasty, '1', ['a.com'])
+    other.exec('COMMIT')
+    await pass(10)
+    await first
+    other.exec('BEGIN IMMEDIATE')
+    const later = save(store, '1', ['b.com'])
+    await pass(100)
+    other.exec('COMMIT')
+    await pass(10_000)
+    expect(await later).toMatchObject([{ domain: 'b.com' }])
+  })
 })
 
 /** SQLite in WebAssembly has no write-ahead log, so a lock blocks readers too. */

@@ -178,19 +178,23 @@ describe('a sweep', () => {
     expect(monitor.accepted).toContain('old.com')
   })
 
-  test('makes no push that would be cut off, and leaves the rest to the next sweep without a failure', async () => {
-    const { monitor, sweep, told, waits, outbox } = open(manyDomains(3), () => 0, 1)
+  test.each([
+    ['the last', 1, [25_000, 25_000, 25_000]],
+    ['an earlier', 3, [14_000, 14_000, 5_000, 14_000]],
+  ])('leaves changes without a failure if there is no time for a push as slow as %s one', async (_, pushed, times) => {
+    const { monitor, sweep, told, waits, outbox } = open(manyDomains(times.length), () => 0, 1)
+    const left = times.length - pushed
     const { push } = monitor
     monitor.push = async (...call) => {
-      await new Promise(resolve => setTimeout(resolve, 25_000))
+      await new Promise(resolve => setTimeout(resolve, times.shift()))
       return push(...call)
     }
     const sweeping = sweep()
     await pass(2 * TIME_LIMIT)
-    expect(await sweeping).toEqual(done(1, 2))
+    expect(await sweeping).toEqual(done(pushed, left))
     expect(told).toEqual([])
-    expect(Object.values(await waits())).toEqual(Array(2).fill([expect.any(Number), 0]))
-    expect((await outbox.list(undefined, 10)).map(({ lastFailure }) => lastFailure)).toEqual([null, null])
+    expect(Object.values(await waits())).toEqual(Array(left).fill([expect.any(Number), 0]))
+    expect((await outbox.list(undefined, 10)).map(({ lastFailure }) => lastFailure)).toEqual(Array(left).fill(null))
   })
 
   test('ends after a hundred failed pushes, and leaves the remaining changes to the next sweep', async () => {
@@ -200,6 +204,20 @@ describe('a sweep', () => {
     expect(monitor.pushes.filter(pushed => pushed.some(domain => monitor.refused.has(domain)))).toHaveLength(100)
     expect([synchronized + failed, synchronized > 0]).toEqual([400, true])
     expect(Object.values(await waits()).filter(([wait]) => wait === 0).length).toBeGreaterThan(100)
+  })
+
+  test('pushes batches of new changes, and of changes that were refused once, in random order', async () => {
+    let draws = 1
+    const { monitor, sweep } = open(manyDomains(8), () => (draws *= 0.9), 2)
+    const toNumbers = () => monitor.pushes.flat().join('').replaceAll(/\D/g, '')
+    monitor.isAway = true
+    await sweep()
+    expect(toNumbers().slice(0, 8)).toBe('67452301')
+    monitor.isAway = false
+    monitor.pushes = []
+    await pass(SOON)
+    await sweep()
+    expect(toNumbers()).toBe('10325476')
   })
 
   test('delivers acceptable changes among many refused ones, because it pushes in random order', async () => {
@@ -288,17 +306,19 @@ describe('a monitor that throws MonitorUnavailableError', () => {
   })
 
   test.each([
-    [undefined, SOON],
-    [0, SOON],
-    [-1, SOON],
-    [Number.NaN, SOON],
-    [Number.POSITIVE_INFINITY, HOUR],
-    [86_400_000, HOUR],
-  ])('with retryAfter %s gets the next push after %i ms', async (retryAfter, wait) => {
-    const { monitor, sweep, waits } = open(['a.com'])
-    monitor.push = () => Promise.reject(new MonitorUnavailableError('unavailable', { retryAfter }))
+    [undefined, 2, SOON],
+    [0, 1, SOON],
+    [-1, 2, SOON],
+    [Number.NaN, 2, SOON],
+    [Number.POSITIVE_INFINITY, 1, HOUR],
+    [86_400_000, 1, HOUR],
+  ])('with retryAfter %s gets %i pushes, and the next one after %i ms', async (retryAfter, pushes, wait) => {
+    const { monitor, sweep, waits } = open(['a.com', 'b.com', 'c.com'], () => 0, 1)
+    const push = vi.fn(() => Promise.reject(new MonitorUnavailableError('unavailable', { retryAfter })))
+    monitor.push = push
     await sweep()
-    expect(await waits()).toEqual({ 'a.com': [wait, 0] })
+    expect(push).toHaveBeenCalledTimes(pushes)
+    expect(Object.values(await waits())).toEqual(Array(3).fill([wait, 0]))
   })
 })
 

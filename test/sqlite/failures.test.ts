@@ -40,7 +40,7 @@ describe('createSqliteStore rejects', () => {
   test('tables of a later version of the package', () => {
     const database = open()
     createStore({ database })
-    database.exec(`UPDATE domain_registration_version SET version = ${SCHEMA_VERSION + 1}`)
+    database.exec(`INSERT INTO domain_registration_version (version) VALUES (${SCHEMA_VERSION + 1})`)
     expect(() => createStore({ database })).toThrow(
       `The tables have version ${SCHEMA_VERSION + 1}; this package supports up to version `,
     )

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { createSqliteStore } from '../../src/sqlite/index.ts'
+import { createSqliteStore, sqliteSchema } from '../../src/sqlite/index.ts'
+import { save } from '../../src/testing/calls.ts'
 import { startProgram } from '../start-program.ts'
 import { createFolder } from './create-folder.ts'
 import { openDatabase, type TestDatabase } from './open-database.ts'
@@ -111,4 +112,12 @@ test('a database has one record of a monitor, even if several stores sweep it re
     for (let sweep = 0; sweep < 2; sweep += 1) await store.synchronizePending()
   }
   expect(database.prepare('SELECT count(*) AS count FROM domain_registration_monitor').all()).toEqual([{ count: 1 }])
+})
+
+test('a store creates all tables if a migration tool has stopped before it recorded the version', async () => {
+  const database = openDatabase()
+  const [unfinished = ''] = sqliteSchema().split('-- Older tables')
+  database.exec(`${unfinished}; DROP TABLE domain_registration_names`)
+  const store = createSqliteStore({ database, findTeam: () => null })
+  expect(await save(store, '1', ['example.com'])).toHaveLength(1)
 })

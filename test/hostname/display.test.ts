@@ -31,6 +31,7 @@ test.each([
   ['a letter of another script', 'аpple.com'],
   ['a label with letters of two scripts', 'zжи.com'],
   ['a label of letters that all look like ASCII', 'раураӏ.com'],
+  ['a label of look-alikes, digits and a hyphen', 'а0-9а.com'],
   ['a Latin letter that looks like another one', 'gmaıl.com'],
   ['a phonetic letter', 'ɢoogle.com'],
   ['a Kana letter that looks like a slash', 'comノsearch.com'],

@@ -13,6 +13,7 @@ test.each([
   ['x'.repeat(60), `"${'x'.repeat(60)}"`],
   ['x'.repeat(61), `"${'x'.repeat(59)}…"`],
   [`${'x'.repeat(58)}😀😀`, `"${'x'.repeat(58)}\\u{d83d}…"`],
+  ['me@good.com:443@evil.org', '"me@good.com:443@evil.org"'],
 ])('%j is quoted without invisible characters, in at most 60 characters', (text, quoted) => {
   expect(quote(text)).toBe(quoted)
 })

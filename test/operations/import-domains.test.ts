@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import {
+  classifyHostname,
   createMemoryStore,
   createUuidGenerator,
   eachRegistration,
@@ -61,6 +62,17 @@ test('a registration that was written as JSON in capitals is imported in lower c
   ])
 })
 
+/** Words of the message for each code that does not depend on the hostname alone. */
+const words: Readonly<Record<string, string>> = {
+  invalid_id: 'The ID is not a UUID of version 7, or is from the future.',
+  invalid_date: 'The time must be a date from 1970 until now, as toISOString writes it.',
+  domain_has_another_id: 'The team has registered it already, with another ID.',
+  id_is_taken: 'Another name has this ID, or a release of it is pending.',
+  wildcard_conflict: 'It is covered by a wildcard that the team has registered already.',
+  subdomain_conflict: 'It would cover names that are registered already.',
+  domain_already_licensed: 'It overlaps with a registration of another team.',
+}
+
 describe('a registration is rejected if', () => {
   const held = toImport('held.example.com')
   test.each<[string, string, Partial<RegistrationToImport>]>([
@@ -74,8 +86,14 @@ describe('a registration is rejected if', () => {
       'invalid_domain',
       { registrableDomain: 'ample.net' },
     ],
+    [
+      'its registrable domain is a wildcard',
+      'invalid_domain',
+      { domain: '*.new.example.net', registrableDomain: '*.new.example.net' },
+    ],
     ['its ID is not a UUID', 'invalid_id', { domainId: '7' }],
-    ['its ID is a UUID of version 4', 'invalid_id', { domainId: '0c8ad4b2-7f3c-4a5b-9c1d-2e3f4a5b6c7d' }],
+    ['its ID is a UUID of version 4', 'invalid_id', { domainId: '018ad4b2-7f3c-4a5b-9c1d-2e3f4a5b6c7d' }],
+    ['its ID is a UUID of another variant', 'invalid_id', { domainId: '018ad4b2-7f3c-7a5b-cc1d-2e3f4a5b6c7d' }],
     ['its ID is from the future', 'invalid_id', { domainId: createUuidGenerator()(Date.now() + 2 * 86_400_000) }],
     ['its time is not a date', 'invalid_date', { createdAt: 'yesterday' }],
     ['its time is on a day that does not exist', 'invalid_date', { createdAt: '2020-02-31T00:00:00.000Z' }],
@@ -93,7 +111,10 @@ describe('a registration is rejected if', () => {
     const beside = [held, toImport('*.example.org')]
     const row = toImport('new.example.net', wrong)
     const good = toImport('good.example.net')
-    const rejected = [{ domainId: row.domainId, domain: row.domain, teamId: row.teamId, code }]
+    const isAbove = 'Its "registrableDomain" is neither the name nor above it.'
+    const classified = { message: isAbove, ...classifyHostname(row.domain) }
+    const message = words[code] ?? classified.message
+    const rejected = [{ domainId: row.domainId, domain: row.domain, teamId: row.teamId, code, message }]
 
     const later = createStore()
     await importDomains(later, beside)
@@ -160,13 +181,29 @@ test('the next sweep pushes the unsynchronized registrations of an import, and n
   expect(pushed).toMatchObject([{ kind: 'registered', domainId: unknown.domainId, teamId: '2' }])
 })
 
-test.each([7, '', 'a\0', '\ud800'])(
-  'an import ends at the invalid team ID %j, and earlier batches stay imported',
-  async teamId => {
+test('a registration from 1970, or from a clock that is less than a day ahead, is imported', async () => {
+  const ahead = Date.now() + 86_000_000
+  const rows = [
+    toImport('old.example.com', { createdAt: new Date(0) }),
+    toImport('new.example.com', { createdAt: new Date(ahead), domainId: createUuidGenerator()(ahead) }),
+  ]
+  expect(await importDomains(createStore(), rows)).toMatchObject({ imported: 2, rejected: [] })
+})
+
+test.each([
+  ...[7, '', 'a\0', '\ud800'].map(teamId => [{ teamId }, '"teamId" must be a non-empty, valid string; it is'] as const),
+  [{ domainId: 7 }, '"domainId" must be a string; it is'],
+  [{ domain: 7 }, '"domain" must be a string; it is'],
+  [{ registrableDomain: null }, '"registrableDomain" must be a string; it is'],
+  [{ createdAt: 7 }, '"createdAt" must be a Date or its string; it is'],
+  [{ synchronized: 1 }, '"synchronized" must be true or false; it is'],
+])(
+  'an import ends at a registration with the invalid field %j, and earlier batches stay imported',
+  async (field, message) => {
     const store = createStore()
-    const wrong = { ...toImport('wrong.example.com'), teamId } as unknown as RegistrationToImport
+    const wrong = { ...toImport('wrong.example.com'), ...field } as unknown as RegistrationToImport
     const rows = [...manyDomains(1500).map(domain => toImport(domain)), wrong]
-    await expect(importDomains(store, rows)).rejects.toThrow('"teamId" must be a non-empty, valid string; it is')
+    await expect(importDomains(store, rows)).rejects.toThrow(message)
     expect(await store.count()).toBe(1000)
     const { import: _, ...without } = store
     await expect(importDomains(without, [])).rejects.toThrow('no method "import"')

@@ -57,28 +57,37 @@ describe('a call', () => {
     expect(await rejection(register(store, ['a.com']))).toMatchObject({ code: 'team_suspended' })
   })
 
-  test('of a team with a limit fails if the store cannot count, saves nothing, and the cause says why', async () => {
-    const store = createLimitedStore(5)
-    const withoutCount = <Answer extends { readonly held?: number | undefined }>({ held: _, ...found }: Answer) => found
-    const blind: DomainStore = {
-      findTeam: store.findTeam,
-      register: request => store.register({ ...request, decide: found => request.decide(withoutCount(found)) }),
-      find: async question => withoutCount(await store.find(question)),
-    }
-    const told = {
-      ...blind,
-      register: async (request: Parameters<DomainStore['register']>[0]) => {
-        const { found, saved } = await blind.register(request)
-        return { found: withoutCount(found), saved }
-      },
-    }
-    for (const call of [register(told, ['a.com']), previewDomains(team1, { domains: ['a.com'] }, told)]) {
-      const error = await rejection(call)
-      expect(error).toMatchObject({ status: 500, code: 'internal_error' })
-      expect(String((error as Error).cause)).toContain('"maxDomains"')
-    }
-    expect(await store.count()).toBe(0)
-  })
+  test.each([
+    [undefined, 'undefined'],
+    ['1', '"1"'],
+    [0.5, '0.5'],
+    [Number.NaN, 'NaN'],
+  ])(
+    'of a team with a limit fails if the store counts %s names, saves nothing, and the cause says why',
+    async (held, shown) => {
+      const store = createLimitedStore(5)
+      await register(store, ['held.com'])
+      const miscount = <Answer extends object>(found: Answer) => ({ ...found, held: held as number })
+      const blind: DomainStore = {
+        findTeam: store.findTeam,
+        find: async question => miscount(await store.find(question)),
+        async register(request) {
+          const decide = (found: Parameters<typeof request.decide>[0]) => request.decide(miscount(found))
+          const { found, saved } = await store.register({ ...request, decide })
+          return { found: miscount(found), saved }
+        },
+      }
+      for (const domains of [['a.com'], ['held.com']]) {
+        for (const call of [register(blind, domains), previewDomains(team1, { domains }, blind)]) {
+          const error = await rejection(call)
+          expect(error).toMatchObject({ status: 500, code: 'internal_error' })
+          expect(String((error as Error).cause)).toMatch(/"maxDomains".* it is /)
+          expect(String((error as Error).cause)).toContain(shown)
+        }
+      }
+      expect(await store.count()).toBe(1)
+    },
+  )
 
   const wrong = [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, '5', 5n, true, {}]
   test.each(wrong)('of a team with the invalid limit %o fails, and the cause says why', async maxDomains => {
@@ -153,8 +162,10 @@ describe('a call that is retried in parts because one name cannot be saved', () 
     })
     const domains = ['poison.com', ...manyDomains(7)]
     const onError = vi.fn()
+    const asked = vi.spyOn(poisoned, 'register')
     const { created, invalid } = await register(poisoned, domains, onError)
     expect(created + invalid).toBe(8)
+    expect(asked).toHaveBeenCalledTimes(4)
     expect(await store.count()).toBe(created + 2)
     expect(onError.mock.calls.map(([error]) => isApiError(error) && error.code)).toContain('domain_limit_reached')
     expect(await rejection(register(poisoned, domains))).toMatchObject({ code: 'domain_limit_reached' })

@@ -46,12 +46,17 @@ describe('if a batch of names fails', () => {
     expect(onError.mock.calls).toEqual([[cause]])
   })
 
-  test('again and again, the store is called only a few times', async () => {
-    const { summary, calls, onError } = await registerThrough(() => {
+  const inFourDomains = hundred.map((_, index) => toName(`www${index}.n${index % 4}.com`))
+  test.each([
+    [100, hundred, 9],
+    [4, inFourDomains, 4],
+  ])('again and again, with names in %i domains, the store is called only a few times', async (_, names, most) => {
+    const { outcomes, calls, onError } = await registerThrough(() => {
       throw new Error('down')
-    }, hundred)
-    expect(new Set(summary)).toEqual(new Set(['internal_error']))
-    expect(calls).toBe(9)
+    }, names)
+    const message = 'The hostname could not be processed because of an internal error; send it again later.'
+    expect(outcomes).toEqual(names.map(() => ({ status: 'invalid', code: 'internal_error', message })))
+    expect(calls).toBe(most)
     expect(onError.mock.calls).toEqual([[new Error('down')]])
   })
 
@@ -178,9 +183,15 @@ describe('a store that hangs', () => {
   })
 
   test('on every name is called only a few times within the time limit', async () => {
-    const registered = registerThrough(() => new Promise<never>(() => {}), hundred, 10_000)
+    const timeLimits: number[] = []
+    const hang: Tampering = ({ timeLimit }) => {
+      timeLimits.push(timeLimit)
+      return new Promise<never>(() => {})
+    }
+    const registered = registerThrough(hang, hundred, 10_000)
     await vi.advanceTimersByTimeAsync(10_500)
     const { summary, calls, onError } = await registered
+    expect(timeLimits.slice(0, 3)).toEqual([5000, 2500, 1250])
     expect(new Set(summary)).toEqual(new Set(['internal_error']))
     expect(calls).toBeLessThanOrEqual(9)
     expect(onError).toHaveBeenCalledTimes(1)

@@ -78,6 +78,7 @@ describe('a registration is rejected if', () => {
   test.each<[string, string, Partial<RegistrationToImport>]>([
     ['its name is not a hostname', 'invalid_domain', { domain: 'a b.com' }],
     ['its name is empty', 'empty_domain', { domain: ' ' }],
+    ['its name is an address that is not written in full', 'invalid_domain', { domain: '8.8.8' }],
     ['its name is a reserved address', 'reserved_ip', { domain: '127.0.0.1' }],
     ['its name is a wildcard over a top-level domain', 'public_suffix_domain', { domain: '*.com' }],
     ['its name is not at or below its registrable domain', 'invalid_domain', { registrableDomain: 'example.org' }],
@@ -160,8 +161,13 @@ test('a registration is rejected while the release of its ID is pending', async 
 test("a name that today's suffix list does not allow keeps its registration", async () => {
   const store = createStore()
   const row = toImport('*.github.io', { registrableDomain: 'github.io' })
-  expect(await importDomains(store, [row, toImport('www.gone.invalidtld')])).toMatchObject({ imported: 2 })
-  expect(await store.list({ domain: '*.github.io' })).toMatchObject([{ registrableDomain: 'github.io' }])
+  const others = [toImport('www.gone.invalidtld'), toImport('*.co.uk')]
+  expect(await importDomains(store, [row, ...others])).toMatchObject({ imported: 3 })
+  expect((await store.list()).map(each => each.registrableDomain)).toEqual([
+    'github.io',
+    'www.gone.invalidtld',
+    'co.uk',
+  ])
 })
 
 test('registrations that arrive out of order are listed in order, before later ones', async () => {
@@ -190,8 +196,10 @@ test('a registration from 1970, or from a clock that is less than a day ahead, i
   expect(await importDomains(createStore(), rows)).toMatchObject({ imported: 2, rejected: [] })
 })
 
-test.each([
-  ...[7, '', 'a\0', '\ud800'].map(teamId => [{ teamId }, '"teamId" must be a non-empty, valid string; it is'] as const),
+const BAD_TEAM = '"teamId" must be a non-empty, valid string; it is'
+
+test.each<[object, string]>([
+  ...[7, '', 'a\0', '\ud800'].map((teamId): [object, string] => [{ teamId }, BAD_TEAM]),
   [{ domainId: 7 }, '"domainId" must be a string; it is'],
   [{ domain: 7 }, '"domain" must be a string; it is'],
   [{ registrableDomain: null }, '"registrableDomain" must be a string; it is'],

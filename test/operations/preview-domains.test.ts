@@ -42,8 +42,9 @@ test('invalid results have a reason, its details and a suggestion in a preview, 
     { status: 'invalid', input, code, reason: 'url', suggestion: 'xn--bcher-kva.de', message },
     { status: 'invalid', input, code, reason: 'url', rest: '127.0.0.1', message },
     {
-      ...{ status: 'invalid', input, code: 'wildcard_conflict', reason: 'wildcard_conflict', message },
+      ...{ status: 'invalid', input, code: 'wildcard_conflict', reason: 'wildcard_conflict' },
       ...{ conflicts: ['*.xn--bcher-kva.de'], count: 1 },
+      message: '"x.bücher.de" is covered by "*.bücher.de", which this team has registered already.',
     },
     {
       ...{ status: 'invalid', input, code: 'subdomain_conflict', reason: 'subdomain_conflict', message },

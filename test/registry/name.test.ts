@@ -12,6 +12,7 @@ test.each([
   ['192.0.43.10', []],
   ['2606:4700::1111', []],
   ['a.8.example.com', ['8.example.com', 'example.com']],
+  ['a.example.xn--x8', ['example.xn--x8']],
 ])('the names above %s are %j', (domain, expected) => {
   expect(ancestorsOf(domain)).toEqual(expected)
 })
@@ -22,6 +23,7 @@ test.each([
   ['2606:4700::1111', true],
   ['8.example.com', false],
   ['example.8x', false],
+  ['example.x8', false],
   ['example.com', false],
 ])('isAddress(%j) is %j', (domain, expected) => {
   expect(isAddress(domain)).toBe(expected)

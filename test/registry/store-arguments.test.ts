@@ -18,6 +18,14 @@ test('`list` accepts valid options, or no options', async () => {
   expect(toDomains(await list())).toEqual(['one.com', 'two.com'])
   expect(toDomains(await list(undefined))).toEqual(['one.com', 'two.com'])
   expect(await list({ limit: 0 })).toEqual([])
+  expect(toDomains(await list({ limit: 1000, order: 'newest' }))).toEqual(['two.com', 'one.com'])
+})
+
+test('list and listPending accept a cursor in capitals', async () => {
+  const [first] = await store.list({ limit: 1 })
+  const after = String(first?.domainId.toUpperCase())
+  for (const found of [await store.list({ after }), await store.listPending({ after })])
+    expect(found.map(({ domain }) => domain)).toEqual(['two.com'])
 })
 
 test.each([
@@ -40,6 +48,7 @@ test.each([
   ['a cursor that is not an ID', { after: 'one.com' }, '"after" must be the "domainId" of the last registration'],
   ['a cursor that is not a string', { after: 1 }, '"after" must be the "domainId" of the last registration'],
   ['an unknown order', { order: 'up' }, '"order" must be "oldest" or "newest"'],
+  ['an empty order', { order: '' }, '"order" must be "oldest" or "newest"'],
   [
     'an order for the names below a name',
     { below: 'one.com', order: 'newest' },
@@ -47,6 +56,7 @@ test.each([
   ],
   ['a domain that is not a hostname', { domain: 'one_com' }, '"domain" must be a hostname'],
   ['a public suffix in "below"', { below: 'com' }, '"below" must be a hostname'],
+  ['a wildcard in "below"', { below: ' *.one.com' }, '"below" must be a hostname that is not a wildcard; it is'],
   ['both "domain" and "below"', { below: 'one.com', domain: 'a.one.com' }, '"domain" and "below" cannot be combined'],
   ['an ID as the cursor of a list ordered by name', { below: 'one.com', after: '1' }, '"after" must be'],
   ['a team ID instead of options', '2', 'The options must be an object'],
@@ -61,6 +71,7 @@ test.each([
   [{ limit: 1001 }, '"limit" must be an integer from 0 to 1000; it is 1001'],
   [{ onerror: () => {} }, '"onerror" does not exist; there are '],
   [{ onError: 'log' }, '"onError" must be a function that takes an error and a change; it is "log"'],
+  [{ signal: {} }, '"signal" must be an AbortSignal; it is object'],
   [10, 'The options must be an object'],
 ])('a sweep rejects the options %j', async (wrong, message) => {
   await expect(sweep(wrong)).rejects.toThrow(TypeError)

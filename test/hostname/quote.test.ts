@@ -14,6 +14,11 @@ test.each([
   ['x'.repeat(61), `"${'x'.repeat(59)}…"`],
   [`${'x'.repeat(58)}😀😀`, `"${'x'.repeat(58)}\\u{d83d}…"`],
   ['me@good.com:443@evil.org', '"me@good.com:443@evil.org"'],
+  ['https://user:secret@example.com', '"https://user:***@example.com"'],
+  ['user:secret@example.com', '"user:***@example.com"'],
+  ['user:@example.com', '"user:@example.com"'],
+  ['https://user@example.com', '"https://user@example.com"'],
+  ['mailto:someone@example.com', '"mailto:someone@example.com"'],
 ])('%j is quoted without invisible characters, in at most 60 characters', (text, quoted) => {
   expect(quote(text)).toBe(quoted)
 })

@@ -1,5 +1,13 @@
-import { expect, test } from 'vitest'
-import { createMemoryStore, eachRegistration, type ListOptions, reconcile, releaseAll } from '../../src/index.ts'
+import { expect, test, vi } from 'vitest'
+import {
+  createMemoryStore,
+  eachRegistration,
+  importDomains,
+  type ListedRegistration,
+  type ListOptions,
+  reconcile,
+  releaseAll,
+} from '../../src/index.ts'
 import { manyDomains, save } from '../../src/testing/calls.ts'
 import { createStore } from '../fixtures.ts'
 
@@ -20,7 +28,9 @@ test.each([0, 1, 999, 1000, 1001, 2500])(
   'eachRegistration yields each registration once, in order (store of %i)',
   async count => {
     const store = await createFilledStore(count)
+    const list = vi.spyOn(store, 'list')
     expect(await collect(store, { teamId: '1' })).toEqual(manyDomains(count))
+    expect(list).toHaveBeenCalledTimes(Math.floor(count / 1000) + 1)
     expect(await collect(store, { teamId: '1', order: 'newest' })).toEqual(manyDomains(count).reverse())
   },
 )
@@ -63,10 +73,29 @@ test('eachRegistration and releaseAll fail, instead of never ending, if the stor
     await expect(work()).rejects.toThrow('The store lists the same page again: its "list" must begin after "after"')
 })
 
+test('releaseAll leaves out names that are registered in the meantime, and reads no further', async () => {
+  const store = await createFilledStore(1000)
+  const growing = {
+    ...store,
+    async release(...call: Parameters<typeof store.release>) {
+      await save(store, '1', manyDomains(1000, 'later.'))
+      return store.release(...call)
+    },
+  }
+  const list = vi.spyOn(growing, 'list')
+  expect(await releaseAll(growing, '1')).toBe(1000)
+  expect(await collect(store, { teamId: '1' })).toEqual(manyDomains(1000, 'later.'))
+  // The last name at the start, the page with all names, and one page with only later names.
+  expect(list).toHaveBeenCalledTimes(3)
+})
+
 test('other work runs between two pages, even if the store returns synchronously', async () => {
   const store = await createFilledStore(3500)
+  const rows: ListedRegistration[] = []
+  for await (const row of eachRegistration(store)) rows.push(row)
   const walks = [
     () => collect(store),
+    () => importDomains(createStore(), rows),
     () => drain(reconcile(store, [])),
     () => drain(reconcile(createStore(), ids(3500))),
   ]

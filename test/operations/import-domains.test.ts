@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import {
   classifyHostname,
   createMemoryStore,
@@ -34,11 +34,13 @@ test.each([0, 1, 999, 1000, 1001, 2500])(
     await save(old, '1', manyDomains(count))
     await save(old, '2', ['*.example.org'])
     const all = await collect(eachRegistration(old))
+    const saved = vi.spyOn(store, 'import')
     expect(await importDomains(store, eachRegistration(old))).toEqual({
       imported: count + 1,
       existing: 0,
       rejected: [],
     })
+    expect(saved).toHaveBeenCalledTimes(Math.ceil((count + 1) / 1000))
     expect(await collect(eachRegistration(store))).toEqual(all)
     expect(await importDomains(store, all)).toEqual({ imported: 0, existing: count + 1, rejected: [] })
     expect(await collect(eachRegistration(store))).toEqual(all)
@@ -67,7 +69,7 @@ const words: Readonly<Record<string, string>> = {
   invalid_id: 'The ID is not a UUID of version 7, or is from the future.',
   invalid_date: 'The time must be a date from 1970 until now, as toISOString writes it.',
   domain_has_another_id: 'The team has registered it already, with another ID.',
-  id_is_taken: 'Another name has this ID, or a release of it is pending.',
+  id_is_taken: 'Another name has this ID, or a release with this ID is pending.',
   wildcard_conflict: 'It is covered by a wildcard that the team has registered already.',
   subdomain_conflict: 'It would cover names that are registered already.',
   domain_already_licensed: 'It overlaps with a registration of another team.',

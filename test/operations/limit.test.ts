@@ -50,6 +50,10 @@ describe('a call', () => {
     const asked = vi.spyOn(store, 'register')
     expect(await register(store, ['a.com'])).toMatchObject({ created: 1 })
     expect(asked.mock.calls[0]?.[0]).not.toHaveProperty('counted')
+    await save(store, '2', ['b.com'])
+    const moved = vi.spyOn(store, 'transfer')
+    expect(await transfer(store, { from: '2', to: '1' })).toHaveLength(1)
+    expect(moved.mock.calls[0]?.[0]).toMatchObject({ counted: false })
   })
 
   test('of a suspended team above its limit is rejected because of the suspension', async () => {

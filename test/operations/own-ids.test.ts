@@ -1,5 +1,28 @@
 import { expect, test } from 'vitest'
-import { createMemoryStore, listDomains, registerDomains } from '../../src/index.ts'
+import {
+  createMemoryStore,
+  deleteDomains,
+  exportDomains,
+  listDomains,
+  previewDomains,
+  registerDomains,
+} from '../../src/index.ts'
+import { save } from '../../src/testing/calls.ts'
+import { createStore, organization } from '../fixtures.ts'
+
+test('each operation acts on the ID of the team that the application returns, not on the one that was sent', async () => {
+  const store = createStore()
+  await save(store, '1', ['a.com'])
+  const spelled = { ...store, findTeam: (teamId: string) => store.findTeam(String(Number(teamId))) }
+  const keyContext = { ...organization, scopes: ['domains:create', 'domains:delete', 'domains:read'] }
+  const team_id = '01'
+  const body = { domains: ['a.com'], team_id }
+  for (const operation of [previewDomains, registerDomains])
+    expect((await operation(keyContext, body, spelled)).data.totals.existing).toBe(1)
+  expect((await listDomains(keyContext, { team_id }, spelled)).data.domains).toHaveLength(1)
+  expect((await (await exportDomains(keyContext, { team_id }, spelled)).next()).value).toHaveLength(1)
+  expect((await deleteDomains(keyContext, body, spelled)).data.totals.deleted).toBe(1)
+})
 
 test.each(['V1StGXR8_Z5jdHi6B-myT', '7f1ae5a4-9f5e-4c55-8d4e-3c1f6f0a2b11'])(
   'a team with the ID %s can register and list names if the application authenticates the call',

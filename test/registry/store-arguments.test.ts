@@ -109,7 +109,7 @@ test('`list`, `release` and `count` accept names that only an older suffix list 
   await save(store, '1', [{ domain: '*.github.io', registrableDomain: 'github.io' }])
   expect(toDomains(await list({ domain: ' *.GitHub.io. ' }))).toEqual(['*.github.io'])
   expect(toDomains(await list({ below: 'github.io' }))).toEqual(['*.github.io'])
-  expect(toDomains(await release('1', ['*.GitHub.IO']))).toEqual(['*.github.io'])
+  expect(toDomains(await release('1', ['*.GitHub.IO', '*.github.io.']))).toEqual(['*.github.io'])
   expect(await store.count({ teamId: '1' })).toBe(1)
 })
 

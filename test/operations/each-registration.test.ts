@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest'
 import {
   createMemoryStore,
   eachRegistration,
+  findOwners,
   importDomains,
   type ListedRegistration,
   type ListOptions,
@@ -73,6 +74,20 @@ test('eachRegistration and releaseAll fail, instead of never ending, if the stor
     await expect(work()).rejects.toThrow('The store lists the same page again: its "list" must begin after "after"')
 })
 
+test('eachRegistration reads a store whose methods use `this`', async () => {
+  class Listing {
+    readonly inner = createStore()
+    readonly findTeam = this.inner.findTeam
+    readonly register = this.inner.register
+    list(options: ListOptions) {
+      return this.inner.list(options)
+    }
+  }
+  const store = new Listing()
+  await save(store, '1', ['a.com'])
+  expect(await collect(store)).toEqual(['a.com'])
+})
+
 test('releaseAll leaves out names that are registered in the meantime, and reads no further', async () => {
   const store = await createFilledStore(1000)
   const growing = {
@@ -96,6 +111,7 @@ test('other work runs between two pages, even if the store returns synchronously
   const walks = [
     () => collect(store),
     () => importDomains(createStore(), rows),
+    () => findOwners(store, manyDomains(3500)),
     () => drain(reconcile(store, [])),
     () => drain(reconcile(createStore(), ids(3500))),
   ]

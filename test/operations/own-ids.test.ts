@@ -10,7 +10,7 @@ import {
 import { save } from '../../src/testing/calls.ts'
 import { createStore, organization } from '../fixtures.ts'
 
-test('each operation acts on the ID of the team that the application returns, not on the one that was sent', async () => {
+test('each operation acts on the team ID that the application returns, not on the one that was sent', async () => {
   const store = createStore()
   await save(store, '1', ['a.com'])
   const spelled = { ...store, findTeam: (teamId: string) => store.findTeam(String(Number(teamId))) }

@@ -150,6 +150,12 @@ describe('teams', () => {
     })
   })
 
+  test('that cannot be looked up in a transaction fail with 500, and the cause is the failure', async () => {
+    const cause = new Error('down')
+    const store: DomainStore = { ...createStore(), isInTransaction: true, findTeam: () => Promise.reject(cause) }
+    expect(await rejection(registerDomains(team1, { domains }, store))).toMatchObject({ status: 500, cause })
+  })
+
   test('with an ID of more than 64 digits are not looked up', async () => {
     const store = createStore()
     const findTeam = vi.spyOn(store, 'findTeam')

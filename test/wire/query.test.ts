@@ -45,6 +45,11 @@ describe('a cursor', () => {
     expect(parseExportQuery({ team_id: '1', after }, organization).after).toBe(after)
   })
 
+  test.each(['', null])('that is %j counts as not sent', after => {
+    expect(parseListQuery({ team_id: '1', after }, organization).after).toBeUndefined()
+    expect(parseExportQuery({ team_id: '1', after }, organization).after).toBeUndefined()
+  })
+
   test.each([
     ['of 513 characters', 'x'.repeat(513), 'after must be the "next" of the previous page.'],
     ['that is sent twice', ['a', 'b'], 'after must be sent once.'],

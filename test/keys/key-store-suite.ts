@@ -89,6 +89,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       ['sets a new expiry date', { expiresAt: new Date('2031-01-02T03:04:05.678Z') }],
       ['sets the earliest possible expiry date', { expiresAt: new Date('0001-01-01T00:00:00.000Z') }],
       ['sets the latest expiry date that a Date can hold', { expiresAt: new Date(8.64e15) }],
+      ['sets an expiry date at the beginning of 1970', { expiresAt: new Date(0) }],
       ['removes the expiry date', { expiresAt: null }],
       [
         'sets a new label, new scopes and a new expiry date',

@@ -111,34 +111,52 @@ describe('the loop of startSynchronizing', () => {
     },
   )
 
-  test('pushes less and less often while the monitor is unavailable, even if it asks for a short wait', async () => {
-    const unavailable = { retryAfter: 500 }
-    const { store, times } = createSweeps(async () => ({ synchronized: 0, failed: 5, unavailable }))
+  test.each([
+    ['even if it asks for a short wait', 500, [0, 20_000, 60_000]],
+    ['and not before the time that it asks for', 30_000, [0, 30_010, 70_010]],
+  ])('pushes less and less often while the monitor is unavailable, %s', async (_, retryAfter, expected) => {
+    const { store, times } = createSweeps(async () => ({ synchronized: 0, failed: 5, unavailable: { retryAfter } }))
     const { stop } = startSynchronizing(store)
-    await pass(61_000)
+    await pass((expected.at(-1) as number) + 10)
     await stop()
-    expect(times).toEqual([0, 20_000, 60_000])
+    expect(times).toEqual(expected)
   })
 
-  test('calls onError if the store fails, and continues even if onError throws', async () => {
-    const onError = vi.fn(() => Promise.reject(new Error('the log is away')))
-    const { store, times } = createSweeps(() => Promise.reject(new Error('no database')))
-    const { stop } = startSynchronizing(store, { interval: 1_000, onError })
-    await pass(3_000)
-    await stop()
-    expect(times).toEqual([0, 2_000])
-    expect(onError.mock.calls).toEqual([[new Error('no database')], [new Error('no database')]])
-  })
-
-  test('calls onSweep with the result of each sweep, and continues even if onSweep throws', async () => {
-    const onSweep = vi.fn(() => {
-      throw new Error('the metrics are away')
+  describe.each<[string, () => unknown]>([
+    [
+      'throws',
+      () => {
+        throw new Error('the log is away')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('the log is away'))],
+  ])('continues if a handler %s:', (_, fail) => {
+    test('onError, which is called if the store fails', async () => {
+      const told: unknown[] = []
+      const { store, times } = createSweeps(() => Promise.reject(new Error('no database')))
+      const onError = (error: unknown) => {
+        told.push(error)
+        return fail()
+      }
+      const { stop } = startSynchronizing(store, { interval: 1_000, onError })
+      await pass(3_000)
+      await stop()
+      expect(times).toEqual([0, 2_000])
+      expect(told).toEqual([new Error('no database'), new Error('no database')])
     })
-    const { store } = createSweeps(async () => ({ synchronized: 0, failed: 2 }))
-    const { stop } = startSynchronizing(store, { interval: 1_000, onSweep })
-    await pass(2_500)
-    await stop()
-    expect(onSweep.mock.calls).toEqual(Array(2).fill([{ synchronized: 0, failed: 2 }]))
+
+    test('onSweep, which is called with the result of each sweep', async () => {
+      const told: SweepResult[] = []
+      const { store } = createSweeps(async () => none)
+      const onSweep = (result: SweepResult) => {
+        told.push(result)
+        return fail()
+      }
+      const { stop } = startSynchronizing(store, { interval: 1_000, onSweep })
+      await pass(2_500)
+      await stop()
+      expect(told).toEqual(Array(3).fill(none))
+    })
   })
 
   test('passes onError to its sweeps, which call it for each refused change', async () => {
@@ -181,11 +199,12 @@ describe('stopping the loop', () => {
   })
 
   test.each([
-    [500, 250],
-    [5_000, 4_000],
+    [500, 250, 500],
+    [5_000, 4_000, 5_000],
+    [undefined, 9_000, 10_000],
   ])(
-    'with a time limit of %i ms aborts the push after %i ms, and ends in time even if the push ignores that',
-    async (limit, abort) => {
+    'with a time limit of %s ms aborts the push after %i ms, and ends after %i ms if the push ignores that',
+    async (timeLimit, abort, limit) => {
       for (const isHeard of [true, false]) {
         let reason: unknown
         const { store } = createSweeps(
@@ -200,13 +219,15 @@ describe('stopping the loop', () => {
         const { stop } = startSynchronizing(store)
         await pass(5)
         const settled = vi.fn()
-        stop({ timeLimit: limit }).then(settled)
+        stop({ timeLimit }).then(settled)
         await pass(abort - 1)
         expect([reason, settled.mock.calls.length]).toEqual([undefined, 0])
         await pass(1)
         expect(reason).toEqual(new Error('Synchronizing was stopped'))
         expect(settled).toHaveBeenCalledTimes(isHeard ? 1 : 0)
-        await pass(limit - abort)
+        await pass(limit - abort - 1)
+        expect(settled).toHaveBeenCalledTimes(isHeard ? 1 : 0)
+        await pass(1)
         expect(settled).toHaveBeenCalledTimes(1)
       }
     },

@@ -101,6 +101,7 @@ describe('a sweep', () => {
     for (let sweeps = 1; sweeps <= 20; sweeps += 1) {
       monitor.pushes = []
       expect(await sweep()).toEqual(done(0, 64))
+      if (sweeps === 1) expect(monitor.pushes.map(({ length }) => length)).toEqual([64, 32, 32, 16, 8, 4, 2, 1])
       expect(monitor.pushes.length).toBeLessThanOrEqual(8)
       expect(Object.values(await waits())).toEqual(Array(64).fill([SOON, 1]))
       await pass(SOON)
@@ -338,6 +339,7 @@ describe('a push that hangs', () => {
     const late = { name: 'TimeLimitError', message: 'The push did not end within its time limit of 30000 ms' }
     expect(told).toEqual([[expect.objectContaining(late), 'hangs.com']])
     expect(reasons).toEqual(Array(3).fill(expect.objectContaining(late)))
+    expect(monitor.pushes).not.toContainEqual([])
   })
 
   test('again and again ends the sweep before its lease expires, and leaves the rest to the next sweep', async () => {

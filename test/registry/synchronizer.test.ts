@@ -131,6 +131,13 @@ describe('a sweep', () => {
     expect(monitor.pushes).toHaveLength(7)
   })
 
+  test('without a successful push makes ever smaller pushes of large batches, down to a single change', async () => {
+    const { monitor, sweep } = open(manyDomains(1000), () => 0, 100)
+    monitor.isAway = true
+    await sweep()
+    expect(monitor.pushes.map(({ length }) => length)).toEqual([100, 100, 100, 50, 25, 12, 6, 3, 1])
+  })
+
   test('pushes changes that were refused once in growing parts, and one alone after each refusal', async () => {
     const { monitor, sweep } = open(manyDomains(16))
     monitor.isAway = true

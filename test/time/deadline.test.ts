@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryStore, registerDomains } from '../../src/index.ts'
 import { createPostgresKeyStore, createPostgresStore, migrate } from '../../src/postgres/index.ts'
-import { createDeadline, TimeLimitError, timeLimitRule } from '../../src/time/deadline.ts'
+import {
+  CALL_TIME_LIMIT,
+  createDeadline,
+  TimeLimitError,
+  timeLimitRule,
+  waitForStore,
+} from '../../src/time/deadline.ts'
 import { team1, teams } from '../fixtures.ts'
 
 const database = {
@@ -64,10 +70,28 @@ test.each([
   ['if all of it has passed', 20, 20, undefined, 'the time limit of 20 ms'],
   ['even if the call had only a part of it', 20, 30_000, undefined, '20 ms, a part of the time limit of 30000 ms'],
   ['if the limit of one step has passed', 30_000, 30_000, 20, '20 ms, a part of the time limit of 30000 ms'],
+  ['in whole milliseconds', 20.4, 30_000.5, undefined, '20 ms, a part of the time limit of 30000.5 ms'],
+  ['if it passes before the limit of one step', 20, 20, 30_000, 'the time limit of 20 ms'],
 ])('the error names the configured time limit, %s', async (_, milliseconds, timeLimit, step, expected) => {
   const waiting = createDeadline(milliseconds, timeLimit).wait(new Promise(() => {}), step)
   await expect(waiting).rejects.toThrow(new TimeLimitError(`No response within ${expected}`))
 })
+
+test('the remaining time is never below 0, so a call can tell that it is over', async () => {
+  const deadline = createDeadline(5)
+  expect(deadline.remaining()).toBeGreaterThan(0)
+  await new Promise(resolve => setTimeout(resolve, 10))
+  expect(deadline.remaining()).toBe(0)
+})
+
+test("a call waits for a store up to its time limit, and longer for one in the application's transaction", async () => {
+  const late = () => new Promise(resolve => setTimeout(resolve, 30, 'late'))
+  expect(await waitForStore({ isInTransaction: true }, late(), createDeadline(5))).toBe('late')
+  await expect(waitForStore({}, late(), createDeadline(5))).rejects.toThrow(TimeLimitError)
+  await expect(waitForStore({}, late(), createDeadline(30_000), 5)).rejects.toThrow('5 ms, a part of')
+})
+
+test('a call may take 30 seconds unless told otherwise', () => expect(CALL_TIME_LIMIT).toBe(30_000))
 
 test('waiting for a thenable whose `then` throws is rejected immediately, and leaves no timer behind', async () => {
   const timers = () => process.getActiveResourcesInfo().filter(resource => resource === 'Timeout').length

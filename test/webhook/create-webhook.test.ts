@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Change } from '../../src/index.ts'
 import { save } from '../../src/testing/calls.ts'
 import { createWebhook, MonitorUnavailableError, verifyWebhook } from '../../src/webhook/index.ts'
@@ -48,11 +48,12 @@ test('the webhook-id is the same for the same changes from any sender, and diffe
   await createWebhook({ url, secret })([toChange(0)])
   await createWebhook({ url, secret: newSecret })([toChange(0)])
   await createWebhook({ url, secret })([toChange(0, 'released')])
+  await createWebhook({ url, secret })([toChange(1)])
   await createWebhook({ url, secret })([toChange(0), toChange(1)])
   const [first, second, ...others] = received.map(({ headers }) => headers['webhook-id'])
   expect(first).toMatch(/^msg_[0-9a-f]{32}$/)
   expect(second).toBe(first)
-  expect(new Set([first, ...others]).size).toBe(3)
+  expect(new Set([first, ...others]).size).toBe(4)
 })
 
 test('while a secret is rotated, a receiver with either secret accepts a push', async () => {
@@ -70,7 +71,9 @@ test('changes are sent in batches, one after the other, in order', async () => {
   await createWebhook({ url, secret })(changes(250))
   expect(received.map(each => toIds(each).length)).toEqual([100, 100, 50])
   expect(received.flatMap(toIds)).toEqual(changes(250).map(({ domainId }) => domainId))
-  await createWebhook({ url, secret, batchSize: 2 })(changes(3))
+  const webhook = createWebhook({ url, secret, batchSize: 2 })
+  expect(webhook.batchSize).toBe(2)
+  await webhook(changes(3))
   expect(received.slice(3).map(each => toIds(each).length)).toEqual([2, 1])
   await createWebhook({ url, secret })([])
   expect(received).toHaveLength(5)
@@ -122,6 +125,7 @@ test('a monitor that cannot be reached, or does not respond in time, is unavaila
   expect(await rejection(nobody(changes(1)))).toMatchObject({
     name: 'MonitorUnavailableError',
     message: 'The monitor cannot be reached',
+    cause: expect.any(Error),
   })
   const { url } = await receive(() => {})
   const error = await rejection(createWebhook({ url, secret, timeLimit: 20 })(changes(1)))
@@ -129,6 +133,30 @@ test('a monitor that cannot be reached, or does not respond in time, is unavaila
     name: 'MonitorUnavailableError',
     message: 'The monitor did not respond within 20 ms',
   })
+})
+
+test('a monitor gets 15 seconds to respond, unless told otherwise', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const fetch = vi.fn(() => new Promise<never>(() => {}))
+  const pushing = rejection(createWebhook({ url: 'https://monitor.test/', secret, fetch })(changes(1)))
+  await vi.waitFor(() => expect(fetch).toHaveBeenCalled())
+  await vi.advanceTimersByTimeAsync(15_000)
+  expect(await pushing).toMatchObject({ message: 'The monitor did not respond within 15000 ms' })
+})
+
+test('of an endless response, not much more than 16 KiB is read', async () => {
+  let bytes = 0
+  const body = new ReadableStream({
+    pull(controller) {
+      bytes += 1024
+      if (bytes > 1024 * 1024) controller.close()
+      else controller.enqueue(new Uint8Array(1024))
+    },
+  })
+  const fetch = async () => new Response(body, { status: 422 })
+  await rejection(createWebhook({ url: 'https://monitor.test/', secret, fetch })(changes(1)))
+  expect(bytes).toBeLessThan(20 * 1024)
 })
 
 test('an aborted signal ends a push, even between batches', async () => {

@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config'
 const ALONE = 'test/**/*.alone.test.ts'
 
 export default defineConfig(({ mode }) => {
-  // `--mode long`, for test/counts.ts. Projects are asked with a mode of their own, after this.
+  // For test/counts.ts. Vitest calls this function again for each project, with another mode, so the first one is kept.
   process.env.COUNTS ??= mode
   return {
     test: {

@@ -15,7 +15,7 @@ const table = {
   /** Races. For each one, some order of its calls must explain the results. */
   races: /*                    */ [12, 250],
   /** Schedules of the simulation, which mix calls, releases and sweeps with failures. */
-  schedules: /*                */ [200, 6_000],
+  schedules: /*                */ [250, 6_000],
   /** Transactions of an application that compete for the same registrable domains. */
   transactions: /*             */ [20, 400],
   /** Places at which a connection is cut. */

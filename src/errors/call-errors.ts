@@ -118,7 +118,7 @@ export function domainLimitReached({ maxDomains, held, added }: LimitExcess): Ap
   )
 }
 
-/** How many seconds later to retry a valid call: such failures usually end within moments. */
+/** For valid calls that failed: the cause usually ends within moments, so the caller should retry after 5 seconds. */
 const soon = { 'Retry-After': '5' }
 
 /**

@@ -58,9 +58,9 @@ export type Isolation = 'read committed' | 'repeatable read'
 const LOCK_SHARE = 0.9
 
 /**
- * Returns the settings of a transaction. The time limits release the locks of a process that freezes. With
- * `row_security` off, statements fail if row-level security would hide rows from them, because hidden names would be
- * registered twice.
+ * Returns the settings of a transaction. The time limits release the locks of a process that freezes. If row-level
+ * security would hide rows from a statement, `row_security = off` makes the statement fail. Otherwise, hidden names
+ * would be registered twice.
  */
 export function toSettings(engine: Engine, milliseconds: number, isolation: Isolation): Settings {
   const limit = toLimit(milliseconds)

@@ -124,9 +124,9 @@ export interface RegistrationRequest extends LookUp {
 
 /** The result of {@link DomainStore.register}. */
 export interface SavedRegistrations {
-  /** The findings that were passed to the call of `decide` whose names were saved. */
+  /** The findings for which `decide` returned the names that were saved. */
   readonly found: LookUpResult
-  /** The saved registrations, in the order in which that call returned their names. */
+  /** The saved registrations, in the order in which `decide` returned their names. */
   readonly saved: readonly Registration[]
 }
 
@@ -178,7 +178,7 @@ export interface TransferRequest {
 
 /** The result of {@link DomainStore.transfer}. */
 export interface TransferredRegistrations {
-  /** The findings that were passed to the call of `decide` whose result was used. */
+  /** The findings of the last call of `decide`, whose result was used. */
   readonly found: TransferFindings
   /** One transferred registration for each registration found, in the same order. Empty if nothing was transferred. */
   readonly saved: readonly Registration[]
@@ -324,7 +324,7 @@ export interface DomainStore {
    * - A registration that is not synchronized MUST be recorded as a pending change that is due at once, even if the
    *   store has no push. A synchronized one MUST NOT be recorded.
    *
-   * @returns The findings that were passed to the call of `decide` whose registrations were saved.
+   * @returns The findings for which `decide` returned the registrations that were saved.
    */
   import?(request: ImportRequest): Awaitable<ImportFindings>
 

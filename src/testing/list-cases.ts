@@ -210,6 +210,9 @@ export const listCases: readonly CaseDefinition[] = [
       await releaseDomains(store, '1', ['n1.com', 'n2.com', 'n4.com'])
       const page = await list(store, { after: saved[2]?.domainId })
       checkEqual('the names listed after n2.com', toDomains(page), ['n3.com', 'n5.com'])
+      await releaseDomains(store, '1', ['n5.com'])
+      const rest = await list(store, { order: 'newest', after: saved[4]?.domainId })
+      checkEqual('the names listed after n4.com, newest first', toDomains(rest), ['n3.com', 'n0.com'])
     },
   },
 ]

@@ -31,7 +31,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'call-keeps-what-it-found',
-    name: 'SHOULD lease a pending registration to its team’s call for the same name, so no sweep pushes it too',
+    name: 'SHOULD lease a pending registration to a call that submits the name again, so no sweep pushes it too',
     needs: ['retryPending'],
     async test({ open }) {
       const monitor = createMonitor()

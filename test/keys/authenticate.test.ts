@@ -49,7 +49,7 @@ describe('the WWW-Authenticate header of a 401', () => {
     ['a key without a scheme', teamKey],
     ['another scheme before "Bearer" and the key', `Basic Bearer ${teamKey}`],
     ['a scheme that begins like Bearer', `Bearerer ${teamKey}`],
-  ])('has only the scheme "Bearer" if the call has no token (%s)', async (_, header) => {
+  ])('has only the scheme "Bearer" if the call has no bearer token: %s', async (_, header) => {
     expect(await rejection(authenticate(header, keys))).toMatchObject({
       status: 401,
       code: 'unauthorized',

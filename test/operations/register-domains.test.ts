@@ -1,5 +1,15 @@
 import { describe, expect, test, vi } from 'vitest'
-import { type Change, type DomainStore, type InvalidCode, type KeyContext, registerDomains } from '../../src/index.ts'
+import {
+  type Change,
+  type DomainStore,
+  deleteDomains,
+  exportDomains,
+  type InvalidCode,
+  type KeyContext,
+  listDomains,
+  previewDomains,
+  registerDomains,
+} from '../../src/index.ts'
 import { createStore, organization, rejection, team1, team2 } from '../fixtures.ts'
 
 const domains = ['www.example.com']
@@ -135,6 +145,11 @@ describe('teams', () => {
     await registerDomains(organization, { domains, team_id: '01' }, store)
     expect((await registerDomains(team1, { domains }, store)).data.totals.existing).toBe(1)
     expect((await registerDomains({ ...team1, teamId: '001' }, { domains }, store)).data.totals.existing).toBe(1)
+    const key = { ...team1, teamId: '01', scopes: ['domains:create', 'domains:read', 'domains:delete'] } as const
+    expect((await previewDomains(key, { domains }, store)).data.totals.existing).toBe(1)
+    expect((await listDomains(key, {}, store)).data.domains).toHaveLength(1)
+    expect((await (await exportDomains(key, {}, store)).next()).value).toHaveLength(1)
+    expect((await deleteDomains(key, { domains }, store)).data.totals.deleted).toBe(1)
   })
 
   test.each([

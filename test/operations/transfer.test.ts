@@ -245,6 +245,15 @@ describe('a transfer', () => {
     expect(data.totals.created).toBe(1)
   })
 
+  test('to another spelling of the same team throws a TypeError and transfers nothing', async () => {
+    const store = createStore()
+    const before = await save(store, '1', ['a.com'])
+    const numbering = { ...store, findTeam: (id: string) => store.findTeam(String(Number(id))) }
+    const error = await rejection(transfer(numbering, { from: '1', to: '01' }))
+    expect(error).toEqual(new TypeError('The options "from" and "to" must be different teams'))
+    expect(await store.list()).toEqual(before.map(each => expect.objectContaining({ domainId: each.domainId })))
+  })
+
   test.each<[what: string, options: unknown, message: string]>([
     ['to the same team', { from: '1', to: '1' }, 'must be different teams'],
     ['without a new team', { from: '1' }, '"to" must be the ID of a team'],

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { createSqliteStore } from '../../src/sqlite/index.ts'
-import { save, toDomains } from '../../src/testing/calls.ts'
+import { manyDomains, save, toDomains } from '../../src/testing/calls.ts'
 import { rejection } from '../fixtures.ts'
 import { openDatabase } from './open-database.ts'
 
@@ -37,6 +37,13 @@ test('new IDs of calls and transfers sort last, even if the clocks of two proces
   expect(toDomains(await store.list())).toEqual(['a.com', 'b.com', 'c.com', 'd.com'])
   await other.transfer?.({ from: '1', to: '2', domains: ['a.com'], counted: false, decide: () => true })
   expect(toDomains(await store.list())).toEqual(['b.com', 'c.com', 'd.com', 'a.com'])
+  // The random parts of their IDs do not decide the order.
+  const domains = manyDomains(20)
+  for (const [index, domain] of domains.entries()) {
+    setClock(now + (index % 2) * DAY)
+    await save(index % 2 ? store : other, '1', [domain])
+  }
+  expect(toDomains(await store.list()).slice(4)).toEqual(domains)
 })
 
 test('changes that were postponed while the clock was a day ahead are pushed once the clock is right', async () => {

@@ -37,7 +37,7 @@ export type DomainsHandler<Context = unknown> = (
  * Creates a function that takes a `Request` of the Fetch API and returns a `Response`, for Hono, Next.js, Bun, Deno,
  * Workers and other servers with this API.
  *
- * Your server routes a path to this function, and with `operations` also all paths under it. The path of the URL must end
+ * Your server routes a path to this function, and with `operations` also those under it. The path of the URL must end
  * in the option `path`, or in `path` and the suffix of an operation that you offer. One slash after that is allowed.
  * The path is not decoded, but a `Request` has already resolved dot segments: `/v1/domains/preview/..` and `…/%2e%2e`
  * become `/v1/domains`. So a gateway in front that permits only some paths must resolve dot segments too. Any other

@@ -187,7 +187,7 @@ export const transferCases: readonly CaseDefinition[] = [
   },
   {
     id: 'transfer-and-release',
-    name: 'MUST push the release of a former ID even if the new ID was released too and the monitor refuses that release',
+    name: 'MUST push the release of a former ID even if the new ID was released too, but the monitor refuses it',
     async test({ open }) {
       const monitor = createMonitor()
       let refuses = true

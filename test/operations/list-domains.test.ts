@@ -235,8 +235,9 @@ describe('an export', () => {
 
   test('applies the time limit to the store reading a page, not to the caller consuming it', async () => {
     const { store } = await createFilledStore(1500)
+    // A limit that has passed fires before this store responds.
     const list = async (page: ListOptions) => {
-      await new Promise(setImmediate)
+      await new Promise(resolve => setTimeout(resolve, 20))
       return store.list(page)
     }
     const pages = await exportDomains(reading, {}, { ...store, list }, { timeLimit: 200 })

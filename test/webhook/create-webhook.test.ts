@@ -175,6 +175,7 @@ test.each<[options: object, message: RegExp]>([
   [{ secret: 'hidden' }, /^A secret must be "whsec_" and 24 to 64 random bytes in base64/],
   [{ secret: `whsec_${btoa('hidden')}` }, /^A secret must be/],
   [{ secret: [secret, 'hidden'] }, /^A secret must be/],
+  [{ secret: `whsec_${btoa('hidden'.repeat(11))}` }, /^A secret must be/],
   [{ secret: [] }, /^The secret must be a string or a non-empty array of strings/],
   [{ url: 'https://me:hidden@monitor.test/' }, /"url" must be an http: or https: URL without a user name/],
   [{ url: 'ftp://monitor.test/hidden' }, /"url" must be/],

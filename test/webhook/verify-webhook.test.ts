@@ -29,6 +29,12 @@ describe('the public test vector is accepted', () => {
     ['with the body as bytes', headers, Buffer.from(body), secret],
     ['with a Headers object', new Headers(headers), body, secret],
     [
+      'with each header in an array',
+      Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]])),
+      body,
+      secret,
+    ],
+    [
       'with header names in upper case',
       Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value])),
       body,
@@ -88,9 +94,25 @@ describe('a request is rejected', () => {
     expect(await rejection(verifyWebhook(changed, changedBody, secret))).toBeInstanceOf(WebhookVerificationError)
   })
 
+  test('whose ID contains a part of the signed body, which leaves the signature valid', async () => {
+    const signed = new Webhook(secret).sign('msg_1', new Date(sentAt), '1614265330.{}')
+    const moved = {
+      'webhook-id': 'msg_1.1614265330',
+      'webhook-timestamp': '1614265330',
+      'webhook-signature': signed,
+    }
+    expect(await rejection(verifyWebhook(moved, '{}', secret))).toBeInstanceOf(WebhookVerificationError)
+  })
+
   test('whose signature differs in its last character or length', async () => {
     const signature = headers['webhook-signature']
-    for (const other of [signature.replace('E=', 'F='), `${signature}=`, signature.slice(0, -1), 'v1,']) {
+    for (const other of [
+      signature.replace('E=', 'F='),
+      signature.replace('E=', 'EE'),
+      `${signature}=`,
+      signature.slice(0, -1),
+      'v1,',
+    ]) {
       const changed = { ...headers, 'webhook-signature': other }
       expect(await rejection(verifyWebhook(changed, body, secret))).toBeInstanceOf(WebhookVerificationError)
     }

@@ -392,7 +392,7 @@ function standStill(milliseconds: number): void {
 
 describe('a call that times out', () => {
   /** A store, and the statements that it has sent so far. */
-  async function beginWatched(whenSent: (text: string) => void = () => {}) {
+  async function beginWatched(whenSent: (text: string) => void = () => {}, timeLimit?: number) {
     const sent: string[] = []
     await client.query('BEGIN')
     const query = (text: string, values: unknown[]) => {
@@ -401,7 +401,7 @@ describe('a call that times out', () => {
       whenSent(text)
       return answer
     }
-    return { sent, store: createPostgresStore({ database: { query }, findTeam }) }
+    return { sent, store: createPostgresStore({ database: { query }, findTeam, timeLimit }) }
   }
 
   test('while waiting for a lock sends no more statements, and the transaction stays usable', async () => {
@@ -444,6 +444,18 @@ describe('a call that times out', () => {
       await pool.query('DELETE FROM domain_registration.locks')
     },
   )
+
+  test('while waiting for a lock is ended by the server early enough for its rollback', async () => {
+    await save(createPostgresStore({ database: pool, findTeam }), '1', ['locked.com'])
+    const { store } = await beginWatched(() => {}, 1000)
+    const other = await pool.connect()
+    await other.query("BEGIN; SELECT FROM domain_registration.locks WHERE registrable_domain = 'locked.com' FOR UPDATE")
+    const error = await rejection(save(store, '1', ['www.locked.com']))
+    await other.query('COMMIT')
+    other.release()
+    // The server ends the statement after 540 ms. The lock_timeout would end it with 55P03 after 810 ms.
+    expect(error).toMatchObject({ code: '57014' })
+  })
 
   test('because the network became slow saves nothing, and the next call succeeds', async () => {
     let isLate = false

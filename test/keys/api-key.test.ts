@@ -17,7 +17,7 @@ describe('parseApiKey', () => {
   test.each([
     ...['', 'svc', 'svc_', 'svc_org_', 'svc_org_10', 'svc_org_10_', 'svc_org__abc', 'svc_org_x_abc'],
     ...['svc_org_-1_abc', 'svc_org_１_abc', 'svc_team_3_ab c', 'svc_team_3_abc\n', 'svc_team_3_äbc'],
-    ...['svc_user_3_abc', 'SVC_team_3_abc', 'svc_Team_3_abc'],
+    ...['svc_team_3_a=b', 'svc_user_3_abc', 'SVC_team_3_abc', 'svc_Team_3_abc'],
     'svc_10_abc', // the old form, without a type
     ...['svc_abc', 'other_team_3_abc', 'xsvc_team_3_abc', 'svcfoo_org_1_x', ' svc_team_3_abc'],
     ...[`svc_team_3_${'a'.repeat(502)}`, `svc_team_${'1'.repeat(600)}_a`],

@@ -39,6 +39,7 @@ test.each<[field: string, changes: object, message: RegExp]>([
   ['label', { label: `mine: svc_team_42_${hash}` }, /"label" must be .* without a key in it.* not shown here$/],
   ['hint', { hint: `svc_team_3_${hash}` }, /"hint" must be the hint that generateApiKey returns.* not shown here$/],
   ['hint', { hint: 'svc_team_3_…abcd!' }, /"hint" must be/],
+  ['hint', { hint: 'svc_team_3_-abcd' }, /"hint" must be/],
   ['hint', { hint: ' svc_team_3_…abcd' }, /"hint" must be/],
   ['expireAt', { expireAt: new Date() }, /The field "expireAt" does not exist/],
 ])('a key record with an invalid field "%s" is rejected', (_, changes, message) => {

@@ -56,6 +56,8 @@ describe.each(Object.entries(operations))('%s', (_, { call, scope, method, input
     ]
     for (const [keyContext, sent, code] of refused)
       expect(await rejection(call(keyContext, sent, store))).toMatchObject({ code })
+    const unscoped = await rejection(call({ ...team, scopes: [] }, input, store))
+    expect(unscoped).toMatchObject({ message: `The caller lacks the scope ${scope}.` })
     const suspended = call(anyTeam, { ...input, team_id: '9' }, store)
     if (ofSuspendedTeam === 'answered') await suspended
     else expect(await rejection(suspended)).toMatchObject({ code: 'team_suspended' })

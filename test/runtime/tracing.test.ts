@@ -78,8 +78,10 @@ describe('a subscriber gets', () => {
     }
     const { data } = await registerDomains(keyContext, { domains: ['held.example.com', 'new.example.org'] }, full)
     expect(data.totals).toEqual({ created: 0, existing: 1, invalid: 1 })
+    await registerDomains(keyContext, { domains: ['new.example.net', 'new.example.org'] }, full)
     expect(told).toMatchObject([
       { totals: { existing: 1, invalid: 0, internal_error: 1 }, outcome: 'failed', error: { message: 'disk full' } },
+      { totals: { created: 1, invalid: 0, internal_error: 1 }, outcome: 'done' },
     ])
   })
 
@@ -108,6 +110,8 @@ describe('a subscriber gets', () => {
       ['register', '1'],
     ])
     expect(told[0]).toMatchObject({ keyLabel: 'deploy' })
+    await authenticate(`Bearer ${await issue('organization', '10')}`, keys)
+    expect(told.at(-1)).toEqual({ step: 'authenticate', duration: expect.any(Number), outcome: 'done' })
     const text = JSON.stringify(told)
     for (const secret of [key, await hashApiKey(key), ...domains, 'example']) expect(text).not.toContain(secret)
   })

@@ -17,6 +17,20 @@ describe('team_id of a list, with an organization key,', () => {
   })
 })
 
+test('a page has 100 registrations by default', () => {
+  expect(parseListQuery({ team_id: '1' }, organization).limit).toBe(100)
+})
+
+test('if several parameters are invalid, the error names the first in the documented order', () => {
+  const wrong = { below: '-', domain: '-', order: 'x', after: ['a'], team_id: 'x', limit: '0' }
+  const query: Record<string, unknown> = { ...wrong }
+  for (const name of Object.keys(wrong)) {
+    expect(() => parseListQuery(query, organization)).toThrow(new RegExp(`^${name} must be`))
+    query[name] = name === 'team_id' ? '1' : undefined
+  }
+  expect(() => parseExportQuery({ after: ['a'], team_id: 'x' }, organization)).toThrow(/^after must be/)
+})
+
 describe('the format of an export', () => {
   test.each([
     ['csv', undefined],
@@ -53,6 +67,7 @@ describe('a cursor', () => {
   test.each([
     ['of 513 characters', 'x'.repeat(513), 'after must be the "next" of the previous page.'],
     ['that is sent twice', ['a', 'b'], 'after must be sent once.'],
+    ['that is a number', 7, 'after must be sent once.'],
   ])('%s is rejected', (_, after, message) => {
     expect(() => parseListQuery({ team_id: '1', after }, organization)).toThrow(message)
   })

@@ -37,6 +37,10 @@ describe('a body, with either kind of key,', () => {
     }
   })
 
+  test('with several invalid fields is rejected because of its hostnames', () => {
+    expect(refusal({ domains: [], team_id: 'x' }, organization)).toContain('domains must contain')
+  })
+
   test('may have 1 to 100 hostnames, and is rejected with 101', () => {
     const withHostnames = (length: number) => ({ domains: Array(length).fill('example.com'), team_id: '1' })
     for (const keyContext of [team1, organization]) {

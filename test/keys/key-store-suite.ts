@@ -127,6 +127,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       const revoked = await keys().findKey(record.hash)
       expect(revoked?.revokedAt).toBeInstanceOf(Date)
       expect(await isAccepted(key)).toBe(false)
+      await new Promise(resolve => setTimeout(resolve, 2))
       expect(await keys().revokeKey(record.hash)).toBe(true)
       expect(await keys().findKey(record.hash)).toEqual(revoked)
       expect(await keys().revokeKey('b'.repeat(64))).toBe(false)

@@ -12,15 +12,17 @@ import { createStore, organization } from '../fixtures.ts'
 
 test('each operation acts on the team ID that the application returns, not on the one that was sent', async () => {
   const store = createStore()
-  await save(store, '1', ['a.com'])
+  await save(store, '1', ['a.com', 'x.b.com'])
   const spelled = { ...store, findTeam: (teamId: string) => store.findTeam(String(Number(teamId))) }
   const keyContext = { ...organization, scopes: ['domains:create', 'domains:delete', 'domains:read'] }
   const team_id = '01'
-  const body = { domains: ['a.com'], team_id }
-  for (const operation of [previewDomains, registerDomains])
-    expect((await operation(keyContext, body, spelled)).data.totals.existing).toBe(1)
-  expect((await listDomains(keyContext, { team_id }, spelled)).data.domains).toHaveLength(1)
-  expect((await (await exportDomains(keyContext, { team_id }, spelled)).next()).value).toHaveLength(1)
+  const body = { domains: ['a.com', '*.b.com'], team_id }
+  for (const operation of [previewDomains, registerDomains]) {
+    const { data } = await operation(keyContext, body, spelled)
+    expect(data.results).toMatchObject([{ status: 'existing' }, { code: 'subdomain_conflict' }])
+  }
+  expect((await listDomains(keyContext, { team_id }, spelled)).data.domains).toHaveLength(2)
+  expect((await (await exportDomains(keyContext, { team_id }, spelled)).next()).value).toHaveLength(2)
   expect((await deleteDomains(keyContext, body, spelled)).data.totals.deleted).toBe(1)
 })
 

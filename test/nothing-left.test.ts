@@ -42,7 +42,7 @@ beforeEach(() => rmSync(notes, { force: true }))
 afterAll(() => rmSync(directory, { recursive: true }))
 
 function start(...parameters: string[]) {
-  // The temporary folder of this program is outside the folder of the run to which this test belongs.
+  // This test is itself part of a run, which has its own temporary folder. The program gets another one, outside it.
   const env = { ...process.env, TMPDIR: directory }
   const child = spawn(process.execPath, parameters, { cwd: directory, env, stdio: ['ignore', 'ignore', 'pipe'] })
   let printed = ''

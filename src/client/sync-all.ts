@@ -117,7 +117,7 @@ const previewing = {
   Failure: NamesError<PreviewResult>,
 } as const
 
-/** Lists the registered names before the rest. So a name that another caller registers later is not deleted. */
+/** Lists the registered names before any other step. So a name that another caller registers later is not deleted. */
 async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan> {
   const { concurrency: _, ...listOptions } = options
   const unwanted = new Set<string>()

@@ -41,8 +41,8 @@ type StoredRegistration = Omit<ListedRegistration, 'synchronized'>
 
 /**
  * Creates a store in memory, for a first try and for tests. Its registrations are lost when the process ends.
- * Wildcards, calls of teams with a limit, releases and sweeps scan all registrations. For more than about ten thousand
- * registrations, use SQLite.
+ * The store scans all of them for each wildcard, release and sweep, and for each call of a team with a limit. For more
+ * than about ten thousand registrations, use SQLite.
  *
  * @throws {TypeError} if an option is invalid or unknown.
  *

@@ -96,7 +96,7 @@ const headers = {
   ),
 }
 
-/** @param answers The headers of each response with the same status. A header is required if all of them have it. */
+/** @param answers The headers of each of the responses with one status. A header is required if all of them have it. */
 function describeHeaders(isLimited: boolean, answers: readonly ApiError['headers'][]): OpenApiResponse['headers'] {
   const fields = answers.map(fields => ['Cache-Control', ...Object.keys(fields)])
   const names = new Set([...fields.flat(), ...(isLimited ? ['RateLimit-Policy', 'RateLimit'] : [])])

@@ -82,7 +82,7 @@ export function createSequence(
     const previous = last
     const sent = isPipelined ? send(next) : previous.then(() => send(next))
     const answer = previous.then(() => sent)
-    // All later results reject with the same error.
+    // If this statement fails, all later results reject with its error, so it can be ignored here.
     sent.catch(ignore)
     answer.catch(ignore)
     last = answer

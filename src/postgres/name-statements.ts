@@ -114,10 +114,10 @@ function findNames(names: string, engine: Engine, select: (condition?: string) =
 }
 
 /**
- * Finds the names below several bases; on Citus, below one base. $1 to $3 are the second-level domains of the bases and
- * the limits of their ranges of paths. $4 has an array literal for each base: the registrable domains that a name may
- * have if no public suffix separates it from the base. $5 is the team. Returns JSON, because drivers return arrays in
- * different forms.
+ * Finds the names below several bases; on Citus, below one base. $1 to $4 are arrays with one element for each base: $1
+ * its second-level domain; $2 and $3 the paths between which the names below it are; $4 an array literal of registrable
+ * domains. A name below the base has one of these, unless a public suffix separates the name from the base. $5 is the
+ * team. Returns JSON, because drivers return arrays in different forms.
  */
 function findBelow(names: string, engine: Engine): string {
   const inRange = 'name.path > base.after AND name.path < base.before'

@@ -1,6 +1,6 @@
 /**
- * Thrown by a store if it cannot have returned the cursor `after`. The client that requested the list then gets 400
- * `invalid_request`.
+ * A store throws this if `after` is not a cursor that it could have returned. The client that requested the list then
+ * gets 400 `invalid_request`.
  *
  * @example
  * async function listAfter(after: string) {

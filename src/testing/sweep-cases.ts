@@ -269,7 +269,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-overtakes-nothing',
-    name: 'MUST NOT push a release while the push of its registration is under way',
+    name: 'MUST NOT push a release while its registration is being pushed',
     needs: ['release'],
     async test({ open, alongside }) {
       const pushed: string[] = []
@@ -347,7 +347,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-outlives-a-failed-push',
-    name: 'MUST keep a release that is made while the push of its registration is failing',
+    name: 'MUST keep a release that is made while the push of the registration fails',
     needs: ['release', 'listPending'],
     async test({ open }) {
       const monitor = createMonitor()

@@ -163,7 +163,7 @@ export const transferCases: readonly CaseDefinition[] = [
   },
   {
     id: 'transfer-overtakes-nothing',
-    name: 'MUST NOT push the release of a former ID while the push of its registration is under way',
+    name: 'MUST NOT push the release of a former ID while the registration with this ID is being pushed',
     async test({ open, alongside }) {
       const pushed: string[] = []
       const gate = createGate()

@@ -171,7 +171,7 @@ describe('registerAll rejects at once if a response has', () => {
     ],
     ['an unknown status', { data: { results: [{ status: 'ok' }, null] } }, /results\[0\]\.status is not one of/],
     [
-      'an inherited status',
+      'a status that is the name of an inherited property',
       { data: { results: [{ status: 'toString' }, null] } },
       /results\[0\]\.status is not one of/,
     ],

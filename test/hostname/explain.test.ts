@@ -137,7 +137,8 @@ function isReversedIn(name: string, address: string): boolean {
 }
 
 /**
- * Whether a suggestion occurs in an input as a whole, so that it is neither shortened nor joined from separate parts.
+ * Whether an input contains the suggestion in one piece. A suggestion is not cut from a longer name, and not joined
+ * from separate parts.
  */
 function isSpelledIn(text: string, suggestion: string): boolean {
   const base = suggestion.replace(/^\*\./, '')

@@ -145,7 +145,7 @@ test('published spellings of IP addresses are not accepted as names; those of re
   const cases = readCases<[string, string, string[], string | null, string | null]>('ip-spellings.json')
   expect(cases.length).toBeGreaterThan(250)
   const isAddress = (text: string | null) => text !== null && /^\[|^[0-9.]+$/.test(text)
-  /** An address counts if a URL parser or inet_aton would connect to it. A remark in parentheses is not an address. */
+  /** A spelling counts as an address if a URL parser or inet_aton reads it as one. A remark in parentheses does not. */
   const readings = cases.map(([spelling, meaning, , url, aton]) => ({
     spelling,
     isAddress: isAddress(url) || isAddress(aton) || /^[0-9a-f:.]+$/.test(meaning),

@@ -30,7 +30,7 @@ test('findOwners returns for each hostname its registration, the wildcard that c
   ])
 })
 
-test('findOwners finds no wildcard for a name behind a public suffix below that wildcard', async () => {
+test('findOwners does not find a wildcard for a name if a public suffix is between the two', async () => {
   const store = createStore()
   await registerDomains(team1, { domains: ['*.amazonaws.com'] }, store)
   const owners = await findOwners(store, ['a.bucket.s3.amazonaws.com', 'console.amazonaws.com'])

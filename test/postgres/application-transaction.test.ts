@@ -115,7 +115,7 @@ describe('a pending change', () => {
   test.each([
     ['is pushed', () => {}, ['a.com']],
     ['is refused', () => Promise.reject(refused), ['a.com', 'b.com', 'c.com']],
-  ])('that another transaction locks while it %s does not make the sweep wait', async (_, answer, left) => {
+  ])('does not make the sweep wait if another transaction locks it while it %s', async (_, answer, left) => {
     let isOpen = true
     const store = createPostgresStore({
       database: pool,

@@ -188,7 +188,10 @@ const lists: readonly ListOptions[] = [
   { below: 'a.example.com' },
 ]
 
-/** Repeats sweeps until nothing is due, because changes that are due at the same time may be pushed in any order. */
+/**
+ * Repeats sweeps until nothing is due. After a single sweep, the two stores might differ: a sweep is limited, and
+ * pushes changes that are due at the same time in any order.
+ */
 async function sweepAll(store: ManagedStore, limit: number): Promise<number> {
   for (let pushed = 0; ; ) {
     const { synchronized, failed } = await store.synchronizePending({ limit })

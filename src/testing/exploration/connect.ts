@@ -23,8 +23,8 @@ function fail(): never {
 }
 
 /**
- * Ends all leases and waits. `take` counts a change as due if its time is more than an hour plus a lease away. With
- * this negative lease, it counts every change as due.
+ * Ends all leases, and all delays before retries. `take` counts a change as due if its time is more than an hour plus
+ * a lease away. With this negative lease, it counts every change as due.
  */
 export const endLeases = ({ outbox }: StoreBackend) => outbox.take(1000, -LONGEST_WAIT)
 

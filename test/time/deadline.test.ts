@@ -84,7 +84,7 @@ test('the remaining time is never below 0, so a call can tell that it is over', 
   expect(deadline.remaining()).toBe(0)
 })
 
-test("a call waits for a store for its time limit, and longer if the store is in the application's transaction", async () => {
+test('a call waits longer than its time limit only for a store in a transaction of the application', async () => {
   const late = () => new Promise(resolve => setTimeout(resolve, 30, 'late'))
   expect(await waitForStore({ isInTransaction: true }, late(), createDeadline(5))).toBe('late')
   await expect(waitForStore({}, late(), createDeadline(5))).rejects.toThrow(TimeLimitError)

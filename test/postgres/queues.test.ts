@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { registerDomains } from '../../src/operations/register-domains.ts'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import { createQueues } from '../../src/postgres/queues.ts'
-import { createDeadline, TimeLimitError } from '../../src/time/deadline.ts'
+import { createDeadline, type Deadline, TimeLimitError } from '../../src/time/deadline.ts'
 import { counts, seed } from '../counts.ts'
-import { team1, teams } from '../fixtures.ts'
+import { rejection, team1, teams } from '../fixtures.ts'
 import { createRandom } from '../simulation/random.ts'
 import { openDatabase, type TestServer } from './server.ts'
 
@@ -61,6 +61,33 @@ describe('calls for the same registrable domain', () => {
     await end('1')
     await end('2')
     expect(begun).toEqual(['1', '2', '3', '4'])
+  })
+
+  test('pass on their turn if it comes at the moment at which they time out', async () => {
+    const queues = createQueues()
+    const ends: (() => void)[] = []
+    const run = <T>(work: () => Promise<T>, deadline = createDeadline(2000)) => queues.run(['a.com'], deadline, work)
+    for (let call = 0; call < 2; call += 1) void run(() => new Promise<void>(resolve => ends.push(resolve)))
+    const late: Deadline = {
+      ...createDeadline(2000),
+      wait: async turn => {
+        await turn
+        throw new TimeLimitError('late')
+      },
+    }
+    const failing = rejection(run(async () => {}, late))
+    const next = run(async () => 'next')
+    ends[0]?.()
+    expect(await failing).toBeInstanceOf(TimeLimitError)
+    expect(await next).toBe('next')
+    ends[1]?.()
+  })
+
+  test('take one turn even if they name the domain twice', async () => {
+    const { begun, call } = createCalls()
+    for (const name of ['1', '2']) void call(name, ['a.com', 'a.com'])
+    await soon()
+    expect(begun).toEqual(['1', '2'])
   })
 
   test('leave the queue when they fail, so the calls behind them continue', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { retryConflicts } from '../../src/postgres/retry.ts'
 import { createDeadline } from '../../src/time/deadline.ts'
 import { rejection } from '../fixtures.ts'
@@ -24,6 +24,23 @@ describe('a transaction', () => {
       expect(performance.now() - begun).toBeGreaterThan(20)
     },
   )
+
+  test('is repeated after pauses that double, up to 200 ms', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    onTestFinished(vi.spyOn(Math, 'random').mockReturnValue(0.8).mockRestore)
+    const times: number[] = []
+    const running = rejection(
+      retryConflicts(createDeadline(700), async () => {
+        times.push(performance.now())
+        throw Object.assign(new Error('conflict'), { code: '40001' })
+      }),
+    )
+    await vi.runAllTimersAsync()
+    expect(await running).toMatchObject({ code: '40001' })
+    const pauses = times.slice(1).map((time, index) => Math.round(time - (times[index] as number)))
+    expect(pauses).toEqual([4, 8, 16, 32, 64, 128, 160, 160])
+  })
 
   test('is tried three times if a row exists, because a constraint of the application may be violated', async () => {
     expect(await run({ code: '23505' })).toMatchObject({ attempts: 3, error: { code: '23505' } })

@@ -18,6 +18,7 @@ test.each([
   ['user:secret@example.com', '"user:***@example.com"'],
   ['user:@example.com', '"user:@example.com"'],
   ['https://user@example.com', '"https://user@example.com"'],
+  ['[::1]:80@evil.org', '"[::1]:80@evil.org"'],
   ['mailto:someone@example.com', '"mailto:someone@example.com"'],
 ])('%j is quoted without invisible characters, in at most 60 characters', (text, quoted) => {
   expect(quote(text)).toBe(quoted)

@@ -7,8 +7,8 @@ interface Delivery {
 
 /**
  * Delivers the body of an export piece by piece. The response is cut off if the next piece cannot be read, or if the
- * caller does not read a piece in time. Otherwise a caller that stops reading would hold its connection and a page
- * indefinitely.
+ * caller does not read a piece in time. Without this time limit, a caller that stops reading would keep its connection
+ * open, and a page in memory, indefinitely.
  */
 export async function* deliver(
   pieces: AsyncIterable<string>,

@@ -23,7 +23,7 @@ import { type RefusedBodies, toRefusedBody } from './refused-body.ts'
 /** Options of {@link domainsPlugin}. Fastify's own option `prefix` can be passed with them. */
 export type DomainsPluginOptions = HandlerOptions<AdapterRequest<FastifyRequest>> &
   PathOption &
-  /** The authentication that `@fastify/swagger` shows. With `authenticate`, the default is none. */
+  /** The authentication that `@fastify/swagger` shows. With `authenticate`, it shows none by default. */
   Pick<OpenApiOptions, 'security' | 'securitySchemes'>
 
 /** Our errors, keyed by the `code` of Fastify's error. Fastify's reference lists all codes. */
@@ -120,17 +120,18 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
 }
 
 /**
- * Fastify's router decodes the path, and in Fastify 4 the path ends at a semicolon. So the path is compared as it was
- * sent. The other adapters do the same, and so does a gateway in front that permits only some paths.
+ * Returns whether the path, as it was sent, is the path of the operation. Fastify's router also matches a path with
+ * encoded letters and, in Fastify 4, a path with text after a semicolon. The other adapters do not, and neither does a
+ * gateway in front that permits only some paths.
  */
 function isExactly(own: string, url: string): boolean {
   const [requested = ''] = url.split('?', 1)
-  // Ignores case and repeated slashes here, because an option of the router determines whether they matter.
+  // Ignores case and repeated slashes, because the router, by its options, has already decided whether they matter.
   const path = withoutTrailingSlash(requested.replaceAll(/\/+/g, '/')).toLowerCase()
   return path.endsWith(own.toLowerCase()) && !path.includes(';')
 }
 
-/** Logs the same facts as on the console, but as fields. The logger adds the time and the ID of the request. */
+/** Logs the same facts as the log on the console, but as fields. The logger adds the time and the ID of the request. */
 function toFastifyLog({ raw: { log } }: AdapterRequest<FastifyRequest>): (record: FailureRecord) => void {
   if (isNoLogger(log)) return writeToConsole
   return ({ requestId: _, ...record }) =>

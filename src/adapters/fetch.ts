@@ -37,16 +37,16 @@ export type DomainsHandler<Context = unknown> = (
  * Creates a function that takes a `Request` of the Fetch API and returns a `Response`, for Hono, Next.js, Bun, Deno,
  * Workers and other servers with this API.
  *
- * Your server routes a path to this function, and with `operations` also those under it. The path of the URL must end
- * in the option `path`, or in `path` and the suffix of an operation that you offer. One slash after that is allowed.
- * The path is not decoded, but a `Request` has already resolved dot segments: `/v1/domains/preview/..` and `…/%2e%2e`
- * become `/v1/domains`. So a gateway in front that permits only some paths must resolve dot segments too. Any other
- * path gets 404 `not_found`, and any other method gets 405 `method_not_allowed`, before any other check. The body must
- * not have been read before.
+ * Route a path of your server to this function and, with the option `operations`, also the paths below it. The path of
+ * the URL must end in the option `path`, or in `path` and the suffix of an operation that you offer. One trailing slash
+ * is allowed. The path is not decoded, but a `Request` has already resolved dot segments: `/v1/domains/preview/..` and
+ * `…/%2e%2e` become `/v1/domains`. So a gateway in front that permits only some paths must resolve dot segments too.
+ * Any other path gets 404 `not_found`, and any other method gets 405 `method_not_allowed`, before any other check. The
+ * body must not have been read before.
  *
- * A body with a `Content-Length` is read in one piece, because an HTTP server never delivers more bytes than it says.
- * In a `Request` that you create yourself, omit the header or set it correctly: a longer body is rejected only after it
- * was read.
+ * A body with a `Content-Length` is read in one piece, because an HTTP server never delivers more bytes than this
+ * header says. In a `Request` that you create yourself, omit the header or set it correctly: a longer body is rejected
+ * only after it was read.
  *
  * @example <caption>Hono, with and without a trailing slash</caption>
  * const handle = domainsHandler({ store, keys })
@@ -111,8 +111,8 @@ export function domainsHandler<Context = unknown>(options: DomainsHandlerOptions
       : respondWithError(methods.length === 0 ? notFound() : methodNotAllowed(methods))
     if (stopsReading(status)) {
       reading.stop()
-      // HTTP/2 has no `Connection` (RFC 9113, section 8.2.2). So it is sent only if the request has a `Host`, which
-      // HTTP/1.1 requires (RFC 9112, section 3.2).
+      // Sends `Connection` only if the request has a `Host`, as every HTTP/1.1 request must (RFC 9112, section 3.2):
+      // HTTP/2 has no `Connection` (RFC 9113, section 8.2.2).
       if (request.headers.has('host')) headers.Connection = 'close'
     }
     return new Response(stream ? toWebStream(stream, pageTimeLimit) : body, { status, headers })
@@ -194,7 +194,7 @@ function createReading(request: Request) {
  */
 const hasKnownLength = ({ headers }: Request) => headers.has('content-length') && !headers.has('transfer-encoding')
 
-/** Returns whether the body is read in one piece. In Firefox it always is, because Firefox has no `Request.body`. */
+/** Returns whether the body is read in one piece. In Firefox, which has no `Request.body`, every body is. */
 const isReadAtOnce = (request: Request) => hasKnownLength(request) || request.body === undefined
 
 const readBefore = () => new Error('The request body has already been read, or is being read')

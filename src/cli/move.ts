@@ -53,9 +53,7 @@ function toCsv({ createdAt, ...registration }: ListedRegistration): string {
 
 const quote = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
-/**
- * Fails if a release is pending. An export contains only registrations, so that release would never reach the monitor.
- */
+/** Fails if a release is pending. An export contains only registrations, so the monitor would never get the release. */
 async function requireNoReleases(store: ManagedStore): Promise<void> {
   for (let after: string | undefined; ; ) {
     const page = await store.listPending({ after })

@@ -22,9 +22,7 @@ export const toData = ({ domain, domainId, teamId, createdAt, synchronized }: Li
   synchronized,
 })
 
-/**
- * The option of a store's list that `--team` sets. Without `--team`, there is no such option, and all teams are listed.
- */
+/** The option of a store's `list` that `--team` sets. Without `--team`, it is left out, and all teams are listed. */
 export const ofTeam = (teamId: string | undefined): { readonly teamId?: string } =>
   teamId === undefined ? {} : { teamId }
 
@@ -101,8 +99,8 @@ function explain(input: string): string | null {
 }
 
 /**
- * Stores list registrations in the order of their IDs. So the registration with this ID comes first after the preceding
- * ID.
+ * Lists one registration after the preceding ID. Stores list registrations in the order of their IDs, so it is the one
+ * with this ID, if that exists.
  */
 async function findById(store: ManagedStore, domainId: string): Promise<Registration | null> {
   const [registration] = await store.list({ after: precedingUuid(domainId), limit: 1 })

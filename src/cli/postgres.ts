@@ -30,7 +30,7 @@ export function createPool(url: string): Pool {
   const options = { connectionString: url, max: 1, connectionTimeoutMillis: PATIENCE }
   const pool = new pg.Pool({ ...options, application_name: 'domain-registration' })
   // Without a listener, a lost connection would end the process. With a listener, only the statement that needs the
-  // connection fails. If a connection is in use, its client reports the loss, and the pool does not.
+  // connection fails. The pool reports the loss of an idle connection, and the client that of a connection in use.
   pool.on('error', () => {})
   pool.on('connect', client => client.on('error', () => {}))
   return pool

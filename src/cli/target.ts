@@ -31,8 +31,8 @@ export function readTarget({ database, schema }: Values, environment: Surroundin
 }
 
 /**
- * Matches a slash in a password. Such a slash would end the host. Then a part of the password would count as the host,
- * which messages contain.
+ * Matches a slash in a password. Such a slash would end the host, so a part of the password would count as the host,
+ * and messages show the host.
  */
 const slashInPassword = /^[a-z]+:\/\/[^?#/]*\/[^?#]*@/
 
@@ -41,7 +41,7 @@ const keyWords = /(?:^|\s)(?:host|hostaddr|port|dbname|user|password|passfile|se
 
 /**
  * Whether the text looks like an address that has a password but lacks "postgres://". The path of a file does not look
- * so. A Windows path begins with a drive, such as `C:\`.
+ * like this. A Windows path begins with a drive, such as `C:\`.
  */
 const hasPassword = (address: string) =>
   !/^[a-z]:[\\/]/i.test(address) && address.includes(':') && address.lastIndexOf('@') > address.indexOf(':')
@@ -54,8 +54,8 @@ export function findSecrets(environment: Surroundings['env'], parameters: readon
 }
 
 /**
- * Finds the passwords in one parameter: an address, alone or after the name of its option. Returns each password both
- * as written and decoded.
+ * Finds the passwords in one parameter, such as an address, or an option with an address. Returns each password both as
+ * written and decoded.
  */
 function findPasswords(text = ''): string[] {
   // An unencoded password may contain any character, so it ends at the last "@".

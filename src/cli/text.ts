@@ -12,7 +12,7 @@ export const toJson = (value: unknown, indent = 0): string =>
 
 type Cell = string | number | Date | null | undefined
 
-/** Formats rows as columns. If there are no rows, returns `none`, which is a sentence. */
+/** Formats rows as columns. If there are no rows, returns the sentence `none` instead. */
 export function toTable(heads: readonly string[], rows: readonly (readonly Cell[])[], none: string): string {
   if (rows.length === 0) return `${none}\n`
   const lines = [heads, ...rows.map(row => row.map(toText))]

@@ -14,7 +14,8 @@ export interface CallOptions {
   /**
    * For how long all calls may fail before the client gives up, in milliseconds, 0 or more. Default 1,800,000 (half an
    * hour), which is longer than most outages. The client gives up as soon as it knows that the next retry would come
-   * later than that. So a longer `Retry-After` ends the work at once. With a patience of 0, the first failure ends it.
+   * after this time. So a longer `Retry-After` ends the work at once. With a patience of 0, the first failure ends the
+   * work.
    */
   patience?: number | undefined
   /** Milliseconds to wait for a response, at most 2,147,483,647. Default 60,000. */

@@ -135,7 +135,7 @@ function toUrlBelow(url: string | URL, path: string): URL {
   return below
 }
 
-/** Returns the chosen results of a part, and their names. */
+/** Returns the results for which `isChosen` returns true, with their names and places. */
 function pick<Result>({ names, places }: Part, results: readonly Result[], isChosen: (result: Result) => boolean) {
   const isPicked = (_: unknown, index: number) => isChosen(results[index] as Result)
   return { names: names.filter(isPicked), places: places.filter(isPicked), results: results.filter(isChosen) }

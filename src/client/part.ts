@@ -9,10 +9,11 @@ export interface Part {
   /** How many times in a row the part has failed while no other call succeeded. */
   readonly failures: number
   /**
-   * How many times the part has failed while the service worked: another call had succeeded since the previous failure.
+   * How many times the part has failed although the service worked, because another call had succeeded since the part's
+   * previous failure.
    */
   readonly refusals: number
-  /** How many calls had succeeded when the part last failed. If it has not failed: when it was first sent. */
+  /** How many calls had succeeded when the part last failed or, if it has never failed, when it was first sent. */
   readonly successesBefore: number
   /** When the part may be sent again, in the time of `performance.now()`. */
   readonly dueAt: number

@@ -62,7 +62,7 @@ export function createQueue({ concurrency, patience }: { concurrency: number; pa
       failingSince = undefined
     },
     setAside,
-    /** @returns Whether `patience` has passed. */
+    /** @returns Whether all calls have failed for `patience`. */
     failed(part: Part, failure: FailedAttempt): boolean {
       const now = performance.now()
       failuresInARow += 1

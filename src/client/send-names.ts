@@ -155,7 +155,7 @@ function toInputs(parts: readonly Part[]): readonly string[] {
   return placed.sort(([one], [other]) => one - other).map(([, name]) => name)
 }
 
-/** Creates a bell. A ring ends the current wait. If nothing is waiting, it ends the next wait. */
+/** Creates a bell. `ring` ends the current `wait` or, if there is none, the next one. */
 function createBell() {
   let hasRung = false
   let wake = () => {}

@@ -153,7 +153,7 @@ function toCanonical(input: string): string {
   return wildcard + (URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : base)
 }
 
-/** Finds wanted names that conflict with each other: the service compares only the 100 names of one call. */
+/** Finds conflicts between wanted names: the service can find them only among the 100 names of one call. */
 function findOverlaps(inputs: ReadonlyMap<string, string>): readonly InvalidResult[] {
   const refused: InvalidResult[] = []
   for (const [domain, input] of inputs) {

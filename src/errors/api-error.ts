@@ -103,7 +103,7 @@ function statusOf(code: string): number {
 /**
  * Checks that an error can be sent.
  *
- * @throws {TypeError} if an argument is invalid. The message is about the first one.
+ * @throws {TypeError} if an argument is invalid. The message is about the first invalid one.
  */
 export function requireSendable({ code, status, message, headers }: ApiError): void {
   if (typeof code !== 'string' || code === '') throw new TypeError('The code of an ApiError must be a non-empty string')

@@ -148,5 +148,5 @@ export function teamNotLookedUp(cause: unknown): ApiError {
 
 const failedSteps = new WeakMap<ApiError, 'findTeam' | 'synchronize'>()
 
-/** Returns the step at which an operation failed; `undefined` if the operation's own call of the store failed. */
+/** Returns the step at which an operation failed if that was `findTeam` or `synchronize`; otherwise `undefined`. */
 export const failedStepOf = (error: ApiError) => failedSteps.get(error)

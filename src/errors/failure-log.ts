@@ -21,7 +21,7 @@ export interface FailureRecord extends FailedWork {
   readonly error: string
   /** The host of the monitor, if a webhook failed. */
   readonly monitor?: string | undefined
-  /** The stack. Only the first failure of a kind has it. */
+  /** The stack, only for the first failure of a kind. */
   readonly stack?: string | undefined
   /** How many failures of the same kind were not logged since the last record. */
   readonly more?: number | undefined
@@ -153,7 +153,7 @@ function describeCauses(failure: unknown, domain?: string) {
   let error = failure
   for (let depth = 0; error !== undefined && error !== null && depth <= MOST_CAUSES; depth += 1) {
     const { cause, errors, monitor: host } = (error instanceof Error ? error : {}) as AggregateError & Monitored
-    // Skips an error without a message. If every address of a host refuses the connection, Node's error has none.
+    // Skips an error without a message, such as Node's error if every address of a host refuses the connection.
     const saysNothing = errors?.length > 0 && (error as Error).message === ''
     if (!saysNothing) lines.push(describeFirstLine(error, domain))
     monitor ??= host

@@ -305,7 +305,7 @@ const MAX_MISTAKES = 4
 interface Undone {
   /**
    * The canonical form, and the form to show. The form to show is the spelling of the input, unless that has invisible
-   * characters. Both forms are always complete.
+   * characters. Neither form is shortened.
    */
   readonly suggestion?: string
   readonly shown?: string

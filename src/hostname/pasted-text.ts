@@ -197,7 +197,7 @@ export const rows: readonly MistakeKind[] = [
     problem: 'begins with a field name',
     by: '',
   },
-  // White space may follow a word of any kind, so only a few words before it are certainly field names.
+  // A word before white space may be anything, so only a few words count as field names.
   {
     reason: 'field_name',
     pattern: /^(?:(?:server_?|host_)name\s+(?=\D)|(?:host|domain|url|site|website)\s+(?=[a-z]+:\/\/))/i,

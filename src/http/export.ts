@@ -6,7 +6,7 @@ const CALLER_IS_CURRENT_FOR = 5000
 interface Guard {
   /** Looks up the caller again. @throws if the caller may no longer read. */
   readonly requireCaller: () => Promise<void>
-  /** Called with an error in the middle of the response, and with the step that failed. */
+  /** Called if an export fails in the middle of the response, with the error and the step that failed. */
   readonly report: (error: unknown, step: 'authenticate' | 'list') => void
 }
 
@@ -38,7 +38,7 @@ export async function* guardExport(
       yield value
     }
   } finally {
-    // This also runs if the caller has disconnected. Node's stream then throws here, which is not a failure.
+    // This also runs if the caller has disconnected: Node's stream then throws at the `yield`, which is not a failure.
     await iterator.return?.()
   }
 }

@@ -104,7 +104,7 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
    * Called once for each distinct failure in a call. Gets the cause of an `internal_error` or a 503, or the reason why
    * a rate limit could not be checked. The caller never sees this cause or reason. Default: logs each kind of failure
    * at most once per minute, with Fastify's `request.log.error` if there is a logger, otherwise with `console.error`.
-   * The first line of a kind has a stack. Errors and rejections of this function are ignored.
+   * The first line about each kind has a stack. Errors and rejections of this function are ignored.
    *
    * @example
    * domainsRouter({

@@ -73,9 +73,7 @@ export function parseApiKey(text: string, { prefix = DEFAULT_PREFIX }: ApiKeyOpt
   return { type: word === 'org' ? 'organization' : 'team', id, secret }
 }
 
-/**
- * Returns whether a string contains the part that every key has, with any prefix. Hashes and hints do not contain it.
- */
+/** Returns whether a string seems to contain an API key, with any prefix. Hashes and hints do not count as keys. */
 export const looksLikeKey = (text: string): boolean => /_(?:org|team)_[0-9]+_[^…]/.test(text)
 
 /**

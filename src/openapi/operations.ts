@@ -42,7 +42,7 @@ const example = (summary: string, results: readonly object[], totals: object, in
   summary,
   value: { data: { results: [...results, invalid], totals: { ...totals, invalid: 1 } } },
 })
-/** As a preview explains it. */
+/** The same result in a preview, which adds the reason. */
 const explained = { ...internal, reason: 'reserved_name', topLevel: 'localhost', source: 'RFC 6761' }
 type Examples = Record<string, { summary: string; value: object }>
 const json = (description: string, schema: string, examples: Examples) => ({

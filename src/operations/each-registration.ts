@@ -14,8 +14,8 @@ export type EachRegistrationOptions = Omit<ListOptions, 'limit'>
  *
  * @param options The options of `list`, without `limit`. To resume, pass the `domainId` of the last registration as
  *   `after`; with `below`, pass its `domain`.
- * @throws {TypeError} if the store has no `list`, or if `limit` is passed. The iterator throws it if another option is
- *   invalid, or if the store returns the same page twice.
+ * @throws {TypeError} if the store has no `list`, or if `limit` is passed. The iterator throws a `TypeError` if another
+ *   option is invalid, or if the store returns the same page twice.
  * @throws The failure of the store, from the iterator.
  *
  * @example

@@ -84,8 +84,8 @@ export async function exportDomains(
   const team = await requireTeam(teamId, keyContext, store, deadline)
   const read = (start: string | undefined) =>
     ask(store, { teamId: team.id, after: start, limit: EXPORT_PAGE }, startDeadline(options))
-  // The first page is read before the response begins. So the response is a 500 if the store is down, or if it does not
-  // return an array, which makes the copy fail.
+  // The first page is read before the response begins, so the response can be a 500 if the store is down. It is a 500
+  // too if the store does not return an array, because copying the page then fails.
   return toPages([...(await read(after))], read)
 }
 

@@ -55,7 +55,7 @@ export async function previewDomains(
     if (verdict.status === 'invalid') return toInvalidPreview(input, verdict)
     const { domain } = read
     if (verdict.status === 'created') return { status: 'created', input, domain }
-    // If this call would create a name, a repetition of the name has no ID yet.
+    // If the call would create a name and contains it again, the repetition is `existing` but has no ID yet.
     const domainId = idOf.get(domain)
     return { status: 'existing', input, domain, ...(domainId !== undefined && { domainId }) }
   })

@@ -88,7 +88,7 @@ async function* compare(
 const isOfAnotherTeam = (watched: Watched, registration: Registration): boolean =>
   watched.teamId !== undefined && watched.teamId !== registration.teamId
 
-/** When one side has ended, the other one always comes first. */
+/** Once one side has ended, the next ID of the other side always counts as the smaller one. */
 function compareIds(left: IteratorResult<ListedRegistration>, right: IteratorResult<Watched>): number {
   if (left.done) return 1
   if (right.done) return -1

@@ -11,7 +11,7 @@ const LONGEST_TRANSACTION = 5
 /** A table or an index. */
 export interface Size {
   readonly name: string
-  /** The name of the table: for an index, of the table that it belongs to. */
+  /** The name of the table or, for an index, of the table that it belongs to. */
   readonly table: string
   readonly isIndex: boolean
   readonly bytes: number

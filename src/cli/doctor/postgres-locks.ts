@@ -19,7 +19,7 @@ interface Session {
 interface Wait {
   readonly waiting: Session
   readonly seconds: number
-  /** The sessions that hold the lock. Empty if a prepared transaction holds it, which has no session. */
+  /** The sessions that hold the lock; none if it is held by a prepared transaction, which has no session. */
   readonly holders: readonly Session[]
 }
 
@@ -83,8 +83,9 @@ interface Prepared {
 
 /**
  * Selects prepared transactions that have held locks on our tables for some seconds. A prepared transaction outlives
- * its session and a restart of the server, so no session owns its locks. The query finds them by their virtual
- * transaction, which they share with the lock on the transaction ID.
+ * its session and a restart of the server, so no session owns its locks. But each transaction also locks its own ID,
+ * and all its locks have the same virtual transaction. So the query finds the lock on the ID first, and then the
+ * others.
  */
 const SELECT_PREPARED = `
 SELECT prepared.gid, prepared.owner AS role, 'ROLLBACK PREPARED ' || quote_literal(prepared.gid) AS end,

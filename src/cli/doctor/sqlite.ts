@@ -95,7 +95,7 @@ function rollBack(handle: Handle): void {
   }
 }
 
-/** Rows with a name, an ID and a hash that no call could create. The label takes a megabyte. */
+/** Rows with a name, an ID and a hash that no call could create. The label is the extra data: a megabyte. */
 const SAVE_ROWS = `
 INSERT INTO domain_registration_names
   (domain_id, domain, registrable_domain, second_level_domain, path, team_id, created_at)

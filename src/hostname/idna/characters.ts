@@ -34,7 +34,9 @@ export const kinds = {
 
 const { REFUSED, LETTER, MAPPED, PUNCTUATION } = kinds
 
-/** The letters that stand for the kinds in the table. `P` stands for alternating capital and small letters. */
+/**
+ * The letters that stand for the kinds in the table. `P` stands for a run in which capital and small letters alternate.
+ */
 const letters: Readonly<Record<string, number>> = {
   L: LETTER,
   E: kinds.DIGIT,

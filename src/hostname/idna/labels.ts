@@ -85,7 +85,7 @@ const { REFUSED, MAPPED, IGNORED, PUNCTUATION, LETTER } = kinds
 const MARKS = kinds.MARK | kinds.THIN_MARK | kinds.VIRAMA | kinds.THIN_VIRAMA
 const RIGHT_TO_LEFT = kinds.RIGHT_TO_LEFT | kinds.ARABIC_DIGIT
 
-/** The longest canonical decomposition has four characters (UAX #15), so NFC shortens a string at most to a quarter. */
+/** The longest canonical decomposition has four characters (UAX #15), so NFC leaves at least a quarter of a string. */
 const MAX_MAPPED_LENGTH = 4 * MAX_LABEL_LENGTH
 
 /** Maps a label (UTS #46, section 4, step 1). */

@@ -12,7 +12,7 @@ export function mapCharacter(character: string): string | null {
   return kind === kinds.MAPPED ? findMapping(character) : character
 }
 
-/** The mappings found so far. There cannot be more than the tables have. */
+/** The mappings found so far. The tables limit their number. */
 let mappings: Map<string, string> | undefined
 
 /** Most mappings follow from Unicode's own foldings. The table contains all others. */

@@ -7,7 +7,7 @@ export interface Rule {
   readonly holds: (value: unknown, options: Readonly<Record<string, unknown>>) => boolean
   /** Completes the sentence "The option … must be". */
   readonly expected: string
-  /** Whether a string that is invalid may be a secret, so no message may show it. */
+  /** Whether an invalid string may be a secret. If so, no message shows it. */
   readonly isSecret?: boolean
 }
 

@@ -10,9 +10,12 @@ import { requireActiveTeam } from './team.ts'
 export interface TransferOptions {
   /** The ID of the team that has registered the names. The team may no longer exist. */
   readonly from: string
-  /** The ID of the team that gets them. It must exist and be active. */
+  /** The ID of the team that gets the names. It must exist and be active. */
   readonly to: string
-  /** At most 1,000 names or values of `domainId`; `undefined` is rejected. Default: all registrations of the team. */
+  /**
+   * At most 1,000 names or values of `domainId`. Default: all registrations of the team. An explicit `undefined` is
+   * rejected.
+   */
   readonly domains?: readonly string[]
 }
 
@@ -28,19 +31,20 @@ export interface Transferred {
 /**
  * Transfers registrations from one team to another. At every moment, each name belongs to exactly one team. Each
  * registration gets a new `domainId`: an ID never passes to another team, so no alert of one team reaches another. The
- * monitor gets the new ID before it must forget the former ID.
+ * new ID is pushed to the monitor before the release of the former ID.
  *
  * With `domains`, the transfer is one atomic step, and skips names that `from` has not registered. Without `domains`,
- * it transfers all registrations that `from` has at the start, in steps of 1,000. If a step fails, the registrations of
- * earlier steps stay transferred: call again for the others. In PostgreSQL, the transfer can be part of your own
- * transaction.
+ * it transfers all registrations that `from` has when the call begins, in steps of 1,000. If a step fails, the
+ * registrations of earlier steps stay transferred: call again for the others. In PostgreSQL, the transfer can be part
+ * of your own transaction.
  *
- * @param store A bundled store, or one that has the method `transfer`. Without `domains`, the store also needs `list`.
- *   If the receiving team then has `maxDomains`, the store needs `count` too.
+ * @param store A bundled store, or one that has the method `transfer`. Without `domains`, the store also needs `list`,
+ *   and also `count` if the receiving team has `maxDomains`.
  * @returns The transferred registrations, in any order.
  * @throws {ApiError} 404 `team_not_found` or 403 `team_suspended` for the receiving team. 403 `domain_limit_reached` if
- *   the transfer would exceed the `maxDomains` of that team; nothing was transferred then, unless that team registered
- *   names in the meantime. 500 `internal_error` if the team cannot be looked up, or the store cannot count.
+ *   the transfer would exceed the `maxDomains` of that team. In that case nothing was transferred, unless that team
+ *   registered names during the call: then earlier steps stay transferred. 500 `internal_error` if the team cannot be
+ *   looked up, or the store cannot count.
  * @throws {TypeError} if the store has no `transfer`, if an option is invalid or unknown, if there are more than 1,000
  *   `domains`, or if both teams are the same.
  * @throws The failure of the store.
@@ -51,7 +55,8 @@ export interface Transferred {
  */
 export async function transfer(store: DomainStore, options: TransferOptions): Promise<readonly Transferred[]> {
   const team = { holds: isText, expected: 'the ID of a team, a string' }
-  // If a lookup failed, the application may pass `undefined`. This must not transfer all registrations.
+  // The application may pass `undefined` because its own lookup of the names failed. That must not transfer all
+  // registrations.
   const domainsRule: Rule = {
     holds: (value, options) => Array.isArray(value) || !('domains' in options),
     expected: 'an array of strings',
@@ -92,9 +97,9 @@ export async function transfer(store: DomainStore, options: TransferOptions): Pr
 }
 
 /**
- * Releases all registrations that a team has at the start, in steps of 1,000. Use it when a team leaves. Other teams
- * can then register the names, and the next sweep pushes the releases to the monitor. If a step fails, call again:
- * earlier steps stay done.
+ * Releases all registrations that a team has when the call begins, in steps of 1,000. Use it when a team leaves. Other
+ * teams can then register the names, and the next sweep pushes the releases to the monitor. If a step fails, call
+ * again: earlier steps stay done.
  *
  * @param store A bundled store, or one that has the methods `list` and `release`.
  * @param teamId The ID of the team, which may no longer exist. Suspend the team first: names that it registers in the

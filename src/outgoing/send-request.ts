@@ -73,7 +73,7 @@ async function readText({ body }: Response, limit: number): Promise<Pick<Receive
     text += decoder.decode(value.subarray(0, left), { stream: true })
     left -= value.byteLength
     if (left >= 0) continue
-    // Closes the connection. If that fails, the response is still known.
+    // Closes the connection. The response is returned even if that fails.
     reader.cancel().catch(() => {})
     return { text, isCut: true }
   }

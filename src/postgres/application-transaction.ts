@@ -19,7 +19,10 @@ const WORKING_SHARE = 0.9
 /** The share of the remaining time that one statement may take on the server. */
 const STATEMENT_SHARE = 0.6
 
-/** The last call of any store in each session. Calls run one after another, because savepoints cannot overlap. */
+/**
+ * The most recent call in each session, whichever store made it. Calls run one after another, because savepoints cannot
+ * overlap.
+ */
 const lastTurn = new Map<string, Promise<unknown>>()
 
 /** How many rollbacks to savepoints have been sent, in all sessions. */
@@ -32,7 +35,8 @@ export function fromTransaction(transaction: PostgresTransaction): Database {
     session ??= await deadline.wait(identify(transaction, deadline))
     const key = session
     const before = lastTurn.get(key)
-    // A call that has begun enforces the time limit itself, so it returns only after it has sent its last statement.
+    // The deadline limits only the wait for the previous call. A call that has begun enforces the limit itself, and
+    // returns only after it has sent its last statement.
     const turn = Promise.resolve(deadline.wait(before)).then(() => inSavepoint(transaction, deadline, work))
     const settled = Promise.allSettled([before, turn])
     lastTurn.set(key, settled)
@@ -93,8 +97,8 @@ async function inSavepoint<T>(
   } catch (error) {
     isOver = true
     sequence.end()
-    // The rollback is sent at once, so it comes after a statement that is still running and before any statement of the
-    // application.
+    // The rollback is sent at once, so the server runs it after the current statement and before any later statement of
+    // the application.
     const rollback = settle(transaction.query(`ROLLBACK TO SAVEPOINT ${SAVEPOINT}`, []))
     rollbacks += 1
     await deadline.wait(rollback)
@@ -105,7 +109,7 @@ async function inSavepoint<T>(
   return result
 }
 
-/** Ignores errors: the error of the call says why the transaction has ended. */
+/** Ignores errors: the call already rejects with its own error. */
 const settle = (answer: PromiseLike<unknown>): Promise<unknown> => Promise.resolve(answer).catch(ignore)
 
 /**

@@ -71,9 +71,9 @@ export function fromPostgresJs(sql: PostgresJs, prepare: boolean): Database {
 }
 
 /**
- * If `work` fails, postgres.js sends ROLLBACK, which ends the process if the connection is closed
- * (https://github.com/porsager/postgres/issues/1208). In that case, `sql.begin` has already rejected, so the promise of
- * `work` never settles.
+ * If `work` fails, postgres.js sends ROLLBACK. On a closed connection, that would end the process
+ * (https://github.com/porsager/postgres/issues/1208). In that case `sql.begin` has already rejected, so this function
+ * leaves the promise of `work` unsettled, and no ROLLBACK is sent.
  */
 async function begin<T>(sql: PostgresJs, work: (transaction: PostgresJsTransaction) => Promise<T>): Promise<T> {
   let isSettled = false
@@ -136,8 +136,8 @@ export function apply(sequence: Sequence, settings: Settings): void {
 
 /**
  * Rejects a bridge over a transaction, such as Drizzle's `tx`, because changes would be pushed to the monitor before
- * they are committed. A setting that is local to a transaction reveals such a bridge: without a transaction, the
- * setting ends with its statement.
+ * they are committed. To detect such a bridge, one statement sets a value that is local to its transaction, and the
+ * next one reads it: outside a transaction, the value is lost after the first statement.
  */
 async function refuseTransaction(bridge: PostgresBridge): Promise<void> {
   const name = `domain_registration.transaction`

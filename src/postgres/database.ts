@@ -29,8 +29,8 @@ export interface Transaction {
    */
   readonly ask: Send
   /**
-   * Makes changes that must be committed. The `BEGIN` before them may have failed. So send them only after the result
-   * of an earlier statement. Changes that are harmless on their own need not wait.
+   * Makes changes that must be committed. Send them only after the result of an earlier statement: if the `BEGIN`
+   * failed, each change would be committed on its own. Changes for which that is harmless need not wait.
    */
   readonly change: Send
 }
@@ -58,7 +58,7 @@ export interface Sequence extends Transaction {
   add(query: BoundStatement): Promise<Answer>
   /** Whether any change must be committed. */
   hasChanges(): boolean
-  /** Waits for the last result. Rejects with the first failure of any statement, and after the deadline. */
+  /** Waits for the last result. Rejects with the first failure of any statement, or if the deadline has passed. */
   allAnswered(): Promise<void>
   /** Ends the sequence: nothing more is sent. */
   end(): void

@@ -24,8 +24,8 @@ const BY_ONE_CONNECTION: Settings = {
 }
 
 /**
- * Applies settings on the workers too. For each setting that follows this one, Citus sends the whole SQL to the workers
- * again, so exactly one setting follows.
+ * Applies the settings that follow this one on the workers too. For each of them, Citus sends the whole SQL to the
+ * workers again, so only one follows.
  */
 const ON_WORKERS_TOO: Settings = { 'citus.propagate_set_commands': 'local' }
 
@@ -33,7 +33,7 @@ const ON_WORKERS_TOO: Settings = { 'citus.propagate_set_commands': 'local' }
 const PLANNING = {
   /** Prepared statements are planned once, because planning takes longer than running them. */
   PostgreSQL: { plan_cache_mode: 'force_generic_plan', ...BY_INDEX },
-  /** PostgreSQL with the Citus extension, which needs the values of parameters to find their shards. */
+  /** PostgreSQL with the Citus extension, which needs the values of parameters to find the right shards. */
   Citus: { ...BY_ONE_CONNECTION, ...BY_INDEX, ...ON_WORKERS_TOO, plan_cache_mode: 'force_custom_plan' },
   /** Any other engine with the same protocol, which may only have snapshot isolation. */
   other: {},

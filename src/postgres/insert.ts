@@ -19,8 +19,8 @@ interface Insertion {
 }
 
 /**
- * Creates an `INSERT`. Without `onConflict`, it fails if one of your triggers skips a row, because such a row must not
- * be reported as saved. On Citus there are no triggers.
+ * Creates an `INSERT`. Without `onConflict`, the statement fails if one of your triggers skips a row, because such a
+ * row must not be reported as saved. On Citus there are no triggers.
  */
 export function createInsert(
   engine: Engine,
@@ -30,8 +30,8 @@ export function createInsert(
     types.map((type, index) => `$${first + index}::${type}`)
 
   if (engine === 'Citus') {
-    // Each row is sent to its shard with its own values. Arrays would be sent to every shard, which would unpack all of
-    // them.
+    // Each row is sent to its shard with its own values. Arrays would be sent to every shard, and each shard would
+    // unpack all rows.
     return (rows, ...values) => {
       const ofAll = toParameters(shared, 1)
       const lists = rows.map((_, row) => toRow(toParameters(types, 1 + shared.length + row * types.length), ofAll))

@@ -43,7 +43,7 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
 
   async function find(ask: Ask, hash: string): Promise<StoredKeyRecord | null> {
     const [row] = await ask(statements.find, hash)
-    // Row-level security matters only if no key is found. So a key that is found takes one round trip.
+    // Row-level security is checked only if no key is found, so finding a key takes one round trip.
     if (!row) await requireVisible(ask)
     return row ? toStoredRecord(row) : null
   }
@@ -107,7 +107,7 @@ interface Hash {
 const toMillisecondsOf = (date: Date | null | undefined) => date?.getTime() ?? null
 
 /**
- * Times are passed as numbers. In an `UPDATE`, Citus does not accept a time as a string, whose meaning depends on
+ * Times are passed as numbers: in an `UPDATE`, Citus does not accept a string as a time, because its meaning depends on
  * settings.
  */
 function createKeyStatements({ keys }: Tables) {

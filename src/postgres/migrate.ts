@@ -29,7 +29,7 @@ const absent = new Set(['3F000', '42P01'])
 /** Overrides a role's `lock_timeout`, which must not end the wait for another migrating process. */
 const PATIENT: Settings = { transaction_isolation: 'read committed', lock_timeout: '0' }
 
-/** The SQLSTATEs of simultaneous migrations: `IF NOT EXISTS` does not see uncommitted objects. */
+/** The SQLSTATEs with which simultaneous migrations fail, because `IF NOT EXISTS` does not see uncommitted objects. */
 const races = new Set(['23505', '42P07', '42P06', '42710', '42P16', '40001', '40P01', '55P03'])
 
 /**
@@ -69,7 +69,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
 interface State {
   /** The version of the tables; 0 if they are missing. */
   readonly version: number
-  /** The names of missing tables, if a version is recorded; `null` if no table is missing. */
+  /** The names of missing tables; `null` if no table is missing, or if no version is recorded. */
   readonly missing: string | null
 }
 
@@ -91,7 +91,8 @@ async function findState(database: Database, deadline: Deadline, { schema: _, ..
 
 /**
  * Returns whether another process migrated at the same time. The error "tuple concurrently updated" has only the
- * general code XX000. An error with this code and a hint comes from Citus instead: its hint refers to the coordinator.
+ * general code XX000. If an error with this code has a hint, it comes from Citus and is not a race: the hint refers to
+ * the coordinator.
  */
 const isRace = (error: unknown) =>
   hasCode(error, races) || (hasCode(error, new Set(['XX000'])) && !(error as { hint?: unknown }).hint)

@@ -31,9 +31,9 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
      * be ascending, so that two calls cannot deadlock. `WHERE false` makes the statement lock a row without writing to
      * it.
      *
-     * A concurrent call for the same registrable domain waits for these locks. Its lookups are separate statements,
-     * because under READ COMMITTED only a later statement sees what was committed during the wait. An engine that may
-     * only have snapshot isolation detects the other call only if the lock writes to the row.
+     * A concurrent call for the same registrable domain waits for these locks. Each call looks up names in separate,
+     * later statements, because under READ COMMITTED only those see what was committed during the wait. Other engines
+     * may have only snapshot isolation, which detects a concurrent call only if the lock writes to the row.
      */
     claim: createInsert(engine, {
       name: 'claim',
@@ -105,7 +105,7 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
 const selectIds = (table: string) =>
   `SELECT ${toSelectList<Id>({ domainId: 'domain_id::text' })} FROM ${table} WHERE domain_id = ANY ($1::uuid[])`
 
-/** Finds names by their domain; on Citus, in the shards of their second-level domains, $2. */
+/** Finds names by their domain. On Citus, it searches only the shards of their second-level domains ($2). */
 function findNames(names: string, engine: Engine, select: (condition?: string) => string): string {
   // A hash index cannot be scanned in order, so the planner has only one plan, regardless of the size of the tables.
   return `${select(inShards(engine, 'waiting', '$2'))}
@@ -122,7 +122,7 @@ function findNames(names: string, engine: Engine, select: (condition?: string) =
 function findBelow(names: string, engine: Engine): string {
   const inRange = 'name.path > base.after AND name.path < base.before'
   const secondLevelDomain = engine === 'Citus' ? '($1::text[])[1]' : 'base.second_level_domain'
-  // POSIX replaces the column's collation. With the latter, the planner would choose an index that also reads all names
+  // POSIX replaces the column's own collation, with which the planner would choose an index that also reads all names
   // that a public suffix separates from the base.
   const inShard = engine === 'Citus' ? `AND name.second_level_domain = (($1::text[])[1] COLLATE "POSIX")` : ''
   // Each condition matches exactly one index. The limit also keeps the planner from scanning the names first.

@@ -5,7 +5,8 @@ import type { Tables } from './schema.ts'
 import { type Id, prepared, returningId, toMilliseconds, toTime, unprepared } from './statement.ts'
 
 /**
- * The time at which the statement begins. Its transaction may have begun much earlier, and then have waited for locks.
+ * The time at which the statement begins. Its transaction may have begun much earlier and waited for locks, so the time
+ * of the transaction would be too early.
  */
 const NOW = 'statement_timestamp()'
 /**
@@ -39,7 +40,7 @@ const stats = toSelectList<StatsRow>({
 /**
  * Statements on the pending changes. Waits are in milliseconds. Changes are selected by their IDs ($1), and on Citus
  * also by their second-level domains (the last parameter). At most one column of an index is compared with an array:
- * before version 17, PostgreSQL would look up each pair of values of two arrays.
+ * before version 17, PostgreSQL would look up every combination of the values of two arrays.
  */
 export function createOutboxStatements({ changes, monitor }: Tables, engine: Engine) {
   const isNamed = (lastParameter: string) =>
@@ -61,7 +62,7 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
     )
 
   return {
-    /** Adds changes that are due after their waits. */
+    /** Adds changes. Each is due after its own wait. */
     addChanges: createInsert(engine, {
       name: 'add_changes',
       into: `${changes}
@@ -73,7 +74,7 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
           ', ',
         ),
     }),
-    /** Makes changes that follow one of the IDs in $1 follow the ID at the same place in $2. */
+    /** Replaces the IDs that changes follow: an ID in $1 becomes the ID at the same position in $2. */
     follow: unprepared(
       `UPDATE ${changes} AS waiting SET follows = asked.next
        FROM unnest($1::uuid[], $2::uuid[]) AS asked (domain_id, next)
@@ -91,8 +92,8 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
     ),
 
     /**
-     * Makes changes due now if they would be due more than $1 milliseconds from now. They were postponed while a clock
-     * was wrong.
+     * If a change is due more than $1 milliseconds from now, it was postponed while a clock was wrong. These statements
+     * make it due at once.
      */
     hastenFresh: hasten('refusals = 0'),
     hastenRefused: hasten('refusals > 0'),
@@ -107,7 +108,7 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
 
     /** Deletes changes of the kind $2. */
     finish: prepared('finish', `DELETE FROM ${changes} AS waiting WHERE ${isFree(`${isNamed('$3')} AND kind = $2`)}`),
-    /** Makes releases due if they have replaced pushed registrations. */
+    /** After registrations were pushed, makes the releases that replaced them due at once. */
     hastenReleases: prepared(
       'hasten_releases',
       `UPDATE ${changes} AS waiting SET due = ${NOW} WHERE ${isFree(`${isNamed('$2')} AND kind = 'released'`)}`,
@@ -143,7 +144,7 @@ function postpone(changes: string, engine: Engine): string {
        WHERE waiting.domain_id = asked.domain_id AND waiting.kind = asked.kind ${inShards(engine, 'waiting', '$6')}`
 }
 
-/** Statements that make changes due if their push failed. */
+/** Statements that make failed changes due at once, so the next sweep pushes them again. */
 function createRetries(changes: string, engine: Engine) {
   const isFree = isFreeIn(changes, engine)
   const retry = (condition: string) =>
@@ -167,8 +168,8 @@ const createMonitorStatements = (monitor: string) => ({
 const passOverOf = (engine: Engine) => (engine === 'Citus' ? '' : 'FOR UPDATE SKIP LOCKED')
 
 /**
- * Skips locked rows, so a sweep waits for no transaction of an application. On Citus no row is skipped, because these
- * rows cannot be locked there.
+ * Skips locked rows, so a sweep never waits for an application's transaction. On Citus, these rows cannot be locked, so
+ * none is skipped.
  */
 const isFreeIn = (changes: string, engine: Engine) => (condition: string) =>
   engine === 'Citus'

@@ -6,7 +6,7 @@ import { FIRST_ID } from './name-statements.ts'
 import { toArrays, type Value } from './statement.ts'
 import { claim, type StoreTransaction, type Transact } from './transact.ts'
 
-/** The lock that sweeps share. Its name is not a registrable domain. */
+/** The lock that sweeps share. Its name is not a registrable domain, so only sweeps take it. */
 const SWEEP = 'sweep'
 
 type Identified = Pick<Registration, 'domain' | 'domainId'>
@@ -16,7 +16,10 @@ type Identified = Pick<Registration, 'domain' | 'domainId'>
  */
 export function createOutbox(transact: Transact): Outbox {
   let isNoted = false
-  /** Records that a process pushes. On Citus, a transaction across shards cannot do this. */
+  /**
+   * Records that a process pushes. This is a transaction of its own, because on Citus a transaction across shards
+   * cannot do it.
+   */
   async function noteMonitor(): Promise<void> {
     if (isNoted) return
     await transact(async ({ change, statements }) => void change(statements.addMonitor))

@@ -9,7 +9,7 @@ import { type Answer, type BoundStatement, bind } from './statement.ts'
 export interface PostgresPool {
   /** May return a promise of the client instead of calling back. */
   connect(callback: (error: Error | undefined, client: PostgresClient | undefined) => void): unknown
-  /** Only clients have this method. So the types reject a client, which is a single connection, as a pool. */
+  /** Only clients have this method. So the types do not accept a client, which is a single connection, as a pool. */
   escapeIdentifier?: never
 }
 
@@ -107,7 +107,7 @@ function inOnePacket(client: PostgresClient, query: BoundStatement): PromiseLike
 
 /**
  * Takes a client from the pool, by the callback if the pool supports it. The server may close a connection as soon as
- * it is open. After a promise, the listener for that error would be added too late.
+ * it is open. If the client came from a promise, the listener for that error would be added too late.
  */
 function connect(pool: PostgresPool) {
   return new Promise<{ client: PostgresClient; giveBack: (error?: Error) => void }>((resolve, reject) => {
@@ -115,8 +115,8 @@ function connect(pool: PostgresPool) {
     function lend(client: PostgresClient | undefined): void {
       if (isLent || !client) return
       isLent = true
-      // A lost connection also emits an error event. Without a listener, the event would end the process. The queries
-      // of the connection fail anyway.
+      // A lost connection also emits an error event. Without a listener, the event would end the process. The event can
+      // be ignored, because the queries of the connection fail too.
       client.on('error', ignore)
       const giveBack = (error?: Error) => {
         client.removeListener('error', ignore)

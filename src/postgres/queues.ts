@@ -6,7 +6,7 @@ import type { Deadline } from '../time/deadline.ts'
  */
 export interface Queues {
   /**
-   * Calls `work` once its turn has come for each of the registrable domains. Turns are in the order of the calls.
+   * Calls `work` when its turn has come for each of the registrable domains. Turns are in the order of the calls.
    *
    * @param registrableDomains In ascending order, so two calls cannot wait for each other.
    * @throws {TimeLimitError} if the call times out before `work` is called.
@@ -15,8 +15,8 @@ export interface Queues {
 }
 
 /**
- * How many calls for one registrable domain run at once. One holds the lock, and the other gets the lock next without
- * delay.
+ * How many calls for one registrable domain run at once. One holds the lock. The other already waits for the lock in
+ * the database, so it gets the lock next without delay.
  */
 const RUNNING = 2
 
@@ -48,7 +48,7 @@ export function createQueues(): Queues {
     try {
       await deadline.wait(turn)
     } catch (error) {
-      // The call may have got its turn at the same moment.
+      // If the call got its turn at the same moment, it passes the turn on.
       if (!waiting.delete(start)) leave(key)
       throw error
     }

@@ -152,16 +152,16 @@ function insertAsGiven({ change, statements }: StoreTransaction, saved: readonly
 /**
  * Finds the registrable domains to lock for a team's names; `null` if the team has registered none of them.
  *
- * This runs in a separate transaction. In the same transaction, Citus could move a shard between the first statement on
- * the shard and the lock. A worker would then send the rest of the transaction to the shard's former node, and
- * deletions there would be lost.
+ * This runs in a transaction of its own, before the one that locks. In a single transaction, Citus could move a shard
+ * between the first statement on the shard and the lock. A worker would then send the rest of the transaction to the
+ * shard's former node, and deletions there would be lost.
  */
 async function findClaims(transact: Transact, teamId: string, keys: ReleaseKeys): Promise<readonly string[] | null> {
   if (keys.names.length + keys.domainIds.length === 0) return null
   const seen = await transact(transaction => findHeld(transaction, teamId, keys))
   if (seen.size === 0) return null
-  // Locks the registrable domains of unregistered names too, because one of these names could be registered before
-  // another name is released.
+  // Locks the registrable domains of unregistered names too: the team may register such a name before the locks are
+  // taken, and the call then releases or transfers it as well.
   const locked = [...keys.names, ...seen.values()].map(each => each.registrableDomain)
   return [...new Set(locked)].sort()
 }
@@ -185,8 +185,8 @@ async function release(
   const replaced = new Set((await change(statements.replace, ...ids)).rows.map(row => row.domainId))
   const released = (await deleting).rows.flatMap(row => held.get(row.domainId) ?? [])
   await requireReleased(transaction, held, released)
-  // This query follows the deletion of the pending registrations. If a first push removes one of them earlier, that
-  // push has already recorded that there is a monitor.
+  // This query runs after the deletion of the pending registrations. If a first push has already removed one of them,
+  // that push had recorded before that there is a monitor, so the query finds the record.
   const isMonitored = isPushed || (await ask(statements.findMonitor)).rows.length > 0
   const recorded = isMonitored ? released : released.filter(({ domainId }) => replaced.has(domainId))
   // A release that replaces a pending registration is due only after the lease, because a push of that registration may

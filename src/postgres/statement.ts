@@ -77,7 +77,7 @@ export const toArrays = <Name extends string>(
 ): Element[][] => names.map(name => rows.map(row => row[name]))
 
 /**
- * SQL for a time in milliseconds since 1970. It is a string, because drivers return times and large numbers in
+ * SQL for a time in milliseconds since 1970. The result is a string, because drivers return times and large numbers in
  * different forms.
  */
 export const toMilliseconds = (time: string) => `round(extract(epoch FROM ${time}) * 1000)::bigint::text`

@@ -9,8 +9,8 @@ export type ImportConflict = ConflictCode | 'id_is_taken' | 'domain_has_another_
 export type ImportVerdict = 'imported' | 'existing' | ImportConflict
 
 /**
- * The ID of the calling team of an import. It is an ID that no team has, because an import contains registrations of
- * several teams.
+ * Passed as the ID of the calling team. No team has this ID: an import contains registrations of several teams, and
+ * none of them is the calling team.
  */
 const NOBODY = ''
 

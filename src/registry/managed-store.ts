@@ -88,8 +88,8 @@ export interface ManagedStore extends DomainStore {
   /** Returns how many changes are pending, how many are refused, and since when the oldest is pending. For alerts. */
   pendingStats(): Awaitable<PendingStats>
   /**
-   * Makes changes due if their push failed, so the next sweep pushes them. Call it once the monitor is fixed. Otherwise
-   * refused changes wait for up to an hour.
+   * Makes the changes whose push failed due at once, so the next sweep pushes them. Call it when the monitor has been
+   * fixed. Otherwise refused changes wait for up to an hour.
    *
    * @param options `domainIds`: the IDs of the changes to push, at most 1,000. Default: all changes whose push failed.
    * @returns How many changes became due.
@@ -134,8 +134,8 @@ export interface Decision {
 /** How to record releases in the {@link Outbox}. */
 export interface ReleaseRecording {
   /**
-   * A push of a pending registration may be under way. Its release MUST become due only after this many milliseconds,
-   * so that it cannot overtake the registration. Any other release is due at once.
+   * A push of a pending registration may be under way. The release of such a registration MUST become due only after
+   * this many milliseconds, so that it cannot overtake the registration. Any other release is due at once.
    */
   readonly lease: number
   /**
@@ -265,8 +265,8 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
 
 /**
  * A call pushes the registrations that it creates. It also pushes those pending registrations of its team whose exact
- * names it contains. A pending wildcard that only covers a name of the call is left to the sweep. Otherwise calls would
- * renew the wildcard's lease again and again.
+ * names it contains. A pending wildcard that covers a name of the call, but is not in the call itself, is left to the
+ * sweep. Otherwise calls would renew the wildcard's lease again and again.
  */
 function toStep({ decide, ...request }: RegistrationRequest, lease: number | null): RegistrationStep {
   const isNamed = ({ domain }: Name) => !isWildcard(domain) || request.bases.includes(baseOf(domain))

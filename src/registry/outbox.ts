@@ -143,7 +143,7 @@ export interface SweepResult {
 /** The longest time until a change is retried, in milliseconds. */
 export const LONGEST_WAIT = 3_600_000
 
-/** Copies the public fields of a change, without the store's own. */
+/** Copies the public fields of a change, without those that only the store uses. */
 export const toChange = ({ kind, domainId, domain, registrableDomain, teamId, at }: Change): Change => ({
   kind,
   domainId,

@@ -9,7 +9,7 @@ import type { Submitted } from './submitted.ts'
 export interface Holdings {
   /** Returns the team that has registered exactly this domain. */
   ownerOf(domain: string): string | undefined
-  /** Returns the wildcards of all teams over the names above a name, nearest first. */
+  /** Returns the registered wildcards, of any team, whose base is above a name. The nearest one comes first. */
   wildcardsAbove(name: Name): readonly Held[]
   /** Returns the registrations below the base of a submitted wildcard. */
   below(wildcard: Name): NamesBelow

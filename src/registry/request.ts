@@ -4,7 +4,7 @@ import { addBelow, type Held, type Holdings, isParted, judge, type Verdict } fro
 import type { LookUp, LookUpResult, NamesBelow, RegistrationRequest } from './store.ts'
 import type { Submitted } from './submitted.ts'
 
-/** The limit of a team, which applies to a call as a whole. */
+/** The limit of a team. It applies to all names of a call together. */
 export interface CallLimit {
   readonly maxDomains: number
   /** All names of the call. */

@@ -38,8 +38,8 @@ const isBase = (value: unknown): boolean => isHostname(value) && !isWildcard(Str
 
 // A rule must not be created by a function call: bundlers would keep the call even if nothing uses the rule.
 const teamIdRule: Rule = {
-  // If a lookup of the team failed, the application may pass `undefined`. This must not list the registrations of all
-  // teams.
+  // The application may pass `undefined` because its own lookup of the team failed. That must not list the
+  // registrations of all teams.
   holds: (value, options) => isText(value) || !('teamId' in options),
   expected: 'the ID of a team, a string',
 }
@@ -82,7 +82,10 @@ export function readListOptions(options: ListOptions = {}, toDomainId: ToDomainI
   }
 }
 
-/** Whether a registration is on a page without "below", apart from the filter by its name. */
+/**
+ * Whether a registration matches the team and the cursor of a page without "below". The filter by name is applied
+ * elsewhere.
+ */
 export const isOnPage = (
   { teamId, after, order }: ListPage,
   held: { readonly teamId: string; readonly domainId: string },

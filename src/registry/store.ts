@@ -186,14 +186,16 @@ export interface TransferredRegistrations {
 
 /** Which registrations to list. */
 export interface ListOptions {
-  /** Lists only this team's registrations; `undefined` is rejected. Default: the registrations of all teams. */
+  /**
+   * Lists only this team's registrations. Default: the registrations of all teams. An explicit `undefined` is rejected.
+   */
   readonly teamId?: string
   /**
    * Where the page begins: after the registration with this `domainId`; with `below`, after the registration of this
    * domain. Only the store understands a cursor. Default: the page begins with the first registration.
    *
    * IDs are assigned before a call commits, so a registration that commits while you list may sort before `after`. To
-   * miss no registration, list again from an ID that is older than your longest call.
+   * miss none, list again later, from an ID that is older by more than the duration of your longest call.
    */
   readonly after?: string | undefined
   /** The length of a page, at most 1,000, which is the default. {@link eachRegistration} reads page by page. */
@@ -242,8 +244,8 @@ export interface DomainStore {
    * - If the request is `counted`, counting MUST be part of that step. The step MUST then also be atomic with respect
    *   to every other counted step of the same team, even if they share no registrable domain. A store that cannot count
    *   leaves out `held`: calls of teams with `maxDomains` then fail with 500, and nothing is saved.
-   * - A name MUST be found even if its registrable domain was different when it was registered, and MUST be saved only
-   *   once.
+   * - A name MUST be found even if its registrable domain was different when it was registered, and MUST NOT be saved
+   *   twice.
    * - All names that `decide` returned MUST be saved durably before the promise resolves. If it rejects, none of them
    *   may be saved.
    * - The store MUST NOT change the request. Any array in it MAY be empty, and so may the result of `decide`.
@@ -339,8 +341,9 @@ export interface DomainStore {
    * - Each registration MUST get a new `domainId`, because an ID never moves to another team. Its name and registrable
    *   domain stay the same. Names and IDs that the team `from` has not registered MUST be skipped.
    * - The registration of the new ID and the release of the former ID MUST be recorded as changes in the same step. The
-   *   release MUST NOT be pushed before the registration, not even after refusals or by another process. The only
-   *   exception is a new ID that is released first. So the monitor never stops watching the name.
+   *   release MUST NOT be pushed before the registration, not even after refusals or by another process, so the monitor
+   *   never stops watching the name. The only exception is a new ID that is itself released before its registration was
+   *   pushed.
    *
    * @throws {TypeError} if `domains` is not an array of strings, or has more than 1,000 entries.
    */

@@ -167,8 +167,8 @@ async function pushInBatches(changes: readonly WaitingChange[], pushing: Pushing
 
   const [fresh, once, often] = [0, 1, 2].map(count => changes.filter(change => Math.min(change.refusals, 2) === count))
   const ofFresh = await workByHalves(shuffle(toBatches(fresh, batchSize), random), { attempt, isOver, random })
-  // A single refusal may have been an outage. So changes that were refused once are pushed together, because they may
-  // succeed.
+  // A single refusal may have been caused by an outage. So changes that were refused once may succeed, and are pushed
+  // together.
   const parts = [...toBatches(shuffle(once, random), batchSize), ...toBatches(often, 1)]
   const options = { attempt, isOver, random, first: 1, start: { ...ofFresh, failures: 0 } }
   const ofBefore = await workByHalves(shuffle(parts, random), options)
@@ -260,7 +260,10 @@ function readRetryAfter(cause: unknown): number | undefined {
   return typeof retryAfter === 'number' && retryAfter >= 0 ? Math.min(LONGEST_WAIT, retryAfter) : undefined
 }
 
-/** Reports each refused change. If the sweep ended early without being stopped, also reports the reason, once. */
+/**
+ * Reports each refused change, unless the monitor seems unavailable. If the sweep ended early without being stopped,
+ * also reports the reason, once.
+ */
 function tell(outcome: PushOutcome, report: SynchronizationErrorHandler): void {
   const { refused, left, cause, endedBy } = outcome
   if (left.length > 0 && cause !== undefined && endedBy !== 'stop') report(cause)

@@ -22,8 +22,8 @@ export interface SqliteConnectionOptions {
   /**
    * When SQLite flushes to disk. With `'full'`, SQLite flushes after each transaction, so a completed call survives a
    * power cut. With `'normal'`, SQLite flushes only at checkpoints. This is faster, but a power cut may lose the last
-   * calls, each of them as a whole. A crash of the process loses no calls in either case. Default `'full'`. A Durable
-   * Object ignores this option.
+   * calls. It never loses only a part of a call. A crash of the process loses no calls in either case. Default
+   * `'full'`. A Durable Object ignores this option.
    */
   synchronous?: 'full' | 'normal' | undefined
 }
@@ -53,7 +53,7 @@ export interface SqliteConnection {
 
 const DEFAULT_LOCK_TIME_LIMIT = 5000
 
-/** The size in bytes to which a checkpoint truncates an empty write-ahead log. */
+/** The size in bytes to which a write-ahead log is truncated after a checkpoint has emptied it. */
 const LOG_SIZE_LIMIT = 64 * 1024 * 1024
 
 /** The queue of each database. All stores on a database share it. */
@@ -80,7 +80,7 @@ function openDriver({ database, synchronous = 'full' }: SqliteConnectionOptions,
   try {
     const driver = toDriver(database)
     if (driver.hasSettings) {
-      // At start-up, waiting for the lock may block the process.
+      // At start-up, the wait for the lock is allowed to block the process.
       driver.execute(`PRAGMA busy_timeout = ${Math.ceil(timeLimit)}`)
       useWriteAheadLog(driver, timeLimit)
       driver.execute(`PRAGMA synchronous = ${synchronous}`)

@@ -142,7 +142,7 @@ function findBelow(statements: PreparedStatements, base: string, teamId: string)
     return { ...NOTHING_BELOW, ownDomains, ownCount }
   }
   if (statements.findWithin(above, after, before).length > 0) return { ...NOTHING_BELOW, heldByOthers: true }
-  // A public suffix separates any other names below the base from it.
+  // Any other names below the base are separated from it by a public suffix.
   return { ...NOTHING_BELOW, behindSuffixes: statements.findBehindSuffixes(secondLevelDomain, after, before) }
 }
 

@@ -9,7 +9,7 @@ const MONITOR = 'domain_registration_monitor'
 // The statements name their indexes. Otherwise SQLite might choose an index that makes it read the names of all other
 // teams.
 const BELOW = `${NAMES}_by_path WHERE second_level_domain = ? AND path > ? AND path < ?`
-/** This index omits names with two labels, so SQLite uses it only with its condition, `path > ''`. */
+/** This index omits names with two labels, so SQLite uses it only for queries with the same condition, `path > ''`. */
 const OWN_BELOW = `${NAMES}_of_team_below
   WHERE team_id = ? AND second_level_domain = ? AND path > ? AND path < ? AND path > ''`
 
@@ -25,7 +25,7 @@ const OWN_WITHIN = `${NAMES}_of_team_within WHERE registrable_domain IN (SELECT 
 
 export interface StatementText<Row> {
   readonly sql: string
-  /** Only for its type, the type of a result row. It is never set. */
+  /** Only for the type of a result row. It is never set. */
   readonly row?: Row
   /** Whether the statement fails if it changes no row. */
   readonly mustChange?: true

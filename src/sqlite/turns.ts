@@ -4,7 +4,7 @@ import { explainFailure, isLocked } from './failures.ts'
 /** The queue of calls that want to write to a database. */
 export interface Turns {
   /**
-   * Calls `work` at once if possible. Otherwise calls it once earlier calls are done and no other connection holds the
+   * Calls `work` at once if possible. Otherwise calls it when earlier calls are done and no other connection holds the
    * write lock.
    *
    * @param timeLimit How long `work` may wait, in milliseconds.

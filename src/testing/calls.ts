@@ -107,7 +107,7 @@ export interface AttemptedCall {
   readonly saved: readonly Registration[]
 }
 
-/** Calls `register` once with the rules of the core, without its retries. */
+/** Calls `register` once with the rules of the core, but without the core's retries. */
 export async function attempt(store: SuiteStore, teamId: string, domains: readonly string[]): Promise<AttemptedCall> {
   const names = domains.map(toTestName)
   const { found, saved } = await store.register(

@@ -128,7 +128,7 @@ const definitions: readonly CaseDefinition[] = [
   ...withFeatures(['transfer', 'held', 'list', 'release', 'synchronizePending', 'countPending'], transferCases),
 ]
 
-/** Deliberate refusals are not reported. */
+/** The cases cause refusals on purpose, so these are not logged. */
 const quiet = { onError: () => {} }
 
 async function runCase<Store extends SuiteStore>(
@@ -160,7 +160,7 @@ async function runCase<Store extends SuiteStore>(
     throw new Error(`${id}: ${describeFailedCase(cause)}`, { cause })
   } finally {
     for (const { end } of underWay) end()
-    // The work may never end, so it is not awaited. The case has already failed.
+    // Work that never ends is awaited only until the time limit. Its case has already failed.
     await Promise.allSettled(underWay.map(({ settled }) => createDeadline(timeLimit).wait(settled)))
     for (const store of opened) await createDeadline(timeLimit).wait(closeStore?.(store))
   }

@@ -61,7 +61,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
     name: 'MUST find conflicts of a hundred hostnames in one call, even if each has 120 labels',
     async test({ open }) {
       const store = await open()
-      // Each name has 120 labels below its registrable domain, so as many wildcards could cover it.
+      // Each name has 120 labels below its registrable domain, so 120 wildcards could cover it.
       const deep = manyDomains(100, 'a.'.repeat(120))
       await save(store, '2', ['*.a.a.n99.com'])
       const expected = deep.map(domain => (domain.endsWith('.n99.com') ? 'domain_already_licensed' : 'created'))

@@ -9,7 +9,7 @@ import type { StoreCase } from './store-case.ts'
 /** Your monitor, and the push that you pass to a store as `synchronize`. */
 export interface MonitorUnderTest {
   readonly push: Push
-  /** Returns the `domainId` of each watched registration, each once, in any order. */
+  /** Returns the `domainId` of each watched registration, in any order and without duplicates. */
   watched(): Awaitable<readonly string[]>
 }
 

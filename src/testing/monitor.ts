@@ -9,7 +9,7 @@ export interface Monitor {
   isAway: boolean
   /** Whether pushes take effect but still fail. */
   losesAnswers: boolean
-  /** Domains that it refuses. */
+  /** The domains whose changes the monitor refuses. */
   readonly refused: Set<string>
   push(changes: readonly Change[]): void
   /** Returns the changes of each push since the last call, even if the push failed. */

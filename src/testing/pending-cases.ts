@@ -241,7 +241,8 @@ export const pendingCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open(() => {})
       const saved = await save(store, '1', manyDomains(7))
-      // Their releases are newer than the other changes, but their IDs are not.
+      // The releases of these three names become the newest changes, although their IDs are not the newest. So a list
+      // in the order of time would differ.
       await synchronize(store, saved.slice(0, 3))
       await releaseDomains(store, '1', manyDomains(3))
       const listPending = methodOf(store, 'listPending')

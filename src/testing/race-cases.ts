@@ -36,8 +36,8 @@ interface Past {
 
 /**
  * Races a wildcard of team 1 against a name below it, submitted by team 1 or another team. If names are already
- * registered in the registrable domain, no unique key stops the second call, because neither call writes a row that the
- * other reads.
+ * registered in the registrable domain, neither call writes a row that the other one reads. So no unique key stops the
+ * second call: the store must do that itself.
  */
 function wildcardRace(
   id: string,

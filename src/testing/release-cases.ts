@@ -7,7 +7,7 @@ import type { SuiteStore } from './suite-store.ts'
 export const releaseDomains = async (store: SuiteStore, teamId: string, domains: readonly string[]) =>
   methodOf(store, 'release')(teamId, domains)
 
-/** Strings that differ from the IDs only in the last character, and are not IDs. */
+/** Strings that differ from an ID only in the last character, and are not the ID of any registration. */
 function similarIds(saved: readonly Registration[]): readonly string[] {
   const ids = saved.map(({ domainId }) => domainId)
   const similar = ids.flatMap(id => ['0', 'f'].map(last => id.slice(0, -1) + last))
@@ -33,7 +33,7 @@ export const releaseCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-by-id',
-    name: 'MUST release registrations by ID or name, each only once, even if a call contains both its ID and its name',
+    name: 'MUST release a registration by its ID or its name, and only once if one call contains both',
     async test({ open }) {
       const store = await open()
       const saved = await save(store, '1', ['a.com', '*.b.com', 'c.com', 'd.com'])

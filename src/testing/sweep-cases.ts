@@ -234,7 +234,8 @@ export const sweepCases: readonly CaseDefinition[] = [
       for (let turns = 0; pushes.length === 0 && turns < 300; turns += 1) {
         await pause(10)
       }
-      // This sweep runs while the push of the first sweep is under way, so the other sweeps have leased all changes.
+      // This sweep begins while a push is under way. The two earlier sweeps have leased all changes, so none is left
+      // for it.
       checkEqual('the result of a later sweep', await runSweep(store), { synchronized: 0, failed: 0 })
       gate.open()
       await Promise.all(sweeps)

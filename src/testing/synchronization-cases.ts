@@ -99,7 +99,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'synchronized-despite-an-earlier-release',
-    name: 'MUST mark a registration as synchronized even if the release of an earlier one of its name is pending',
+    name: 'MUST mark a registration as synchronized even if an earlier release of the same name is pending',
     needs: ['synchronize', 'release'],
     async test({ open }) {
       const store = await open(() => {})

@@ -18,7 +18,7 @@ const soon = { synchronizeTimeLimit: SOON }
 const teamsOf = async (store: SuiteStore, domains: readonly string[]) =>
   (await lookUp(store, '1', domains)).registrations.map(({ teamId }) => teamId)
 
-/** Whether the monitor got the new ID too late, which is after the release of the former ID. */
+/** Whether the monitor got the release of the former ID before the registration of the new ID. */
 const isForgottenFirst = (accepted: readonly Change[], former: Registration, registration: Registration) => {
   const indexOf = (kind: Change['kind'], { domainId }: Registration) =>
     accepted.findIndex(change => change.kind === kind && change.domainId === domainId)
@@ -187,7 +187,7 @@ export const transferCases: readonly CaseDefinition[] = [
   },
   {
     id: 'transfer-and-release',
-    name: 'MUST push the release of a former ID even if the new ID was released too, but the monitor refuses it',
+    name: 'MUST push the release of a former ID even if the monitor refuses the release of the new ID',
     async test({ open }) {
       const monitor = createMonitor()
       let refuses = true

@@ -20,7 +20,10 @@ export class TimeLimitError extends Error {
   override readonly name = 'TimeLimitError'
 }
 
-/** Milliseconds that a call may wait for the key store and limiter together, and then for the store. */
+/**
+ * Milliseconds that a call may wait for the key store and the limiter together. After that, it may wait as long for the
+ * store.
+ */
 export const CALL_TIME_LIMIT = 30_000
 
 /** Timers count in 32 bits on every runtime. A timer that is longer, or `NaN`, would fire at once. */

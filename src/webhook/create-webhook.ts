@@ -124,7 +124,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
   return Object.assign(pushAll, { batchSize })
 }
 
-/** Client errors that the same request may not cause again: Request Timeout, Too Early, Too Many Requests. */
+/** Client errors after which the same request may succeed: Request Timeout, Too Early, Too Many Requests. */
 const TRY_AGAIN = [408, 425, 429]
 /** Server errors that a framework returns if it cannot handle the request. Gateways return other server errors. */
 const CANNOT_HANDLE = [500, 501, 505]
@@ -151,8 +151,8 @@ const toBody = (changes: readonly Change[]): WebhookBody => ({
 })
 
 /**
- * Derives the ID of a request from the kind and the ID of each of its changes, which stay the same. The ID is a digest,
- * because a digest contains no full stop. A full stop would end the ID in the signed content.
+ * Derives the ID of a request from the kind and the ID of each of its changes, so a repeated request has the same ID.
+ * The ID is a digest, because a digest contains no full stop. A full stop would end the ID in the signed content.
  */
 async function toId(changes: readonly Change[]): Promise<string> {
   const digest = await sha256(JSON.stringify(changes.map(({ kind, domainId }) => [kind, domainId])))

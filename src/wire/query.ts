@@ -39,7 +39,7 @@ export const takeParameters = (query: Query, names: readonly string[]): Query =>
 /**
  * Rejects unknown parameters, because a misspelled filter would list everything.
  *
- * @throws {TypeError} if a parameter is invalid; the message names it.
+ * @throws {TypeError} if a parameter is unknown; the message names it.
  */
 export function requireParameters(query: object, names: readonly string[]): void {
   requireOptions(query, Object.fromEntries(names.map(name => [name, anything])), 'parameter', 'query')

@@ -5,7 +5,7 @@ import { type Process, type StepOutcome, type World, waitFor } from './processes
 import { scenarioTeams } from './scenarios.ts'
 
 /**
- * The time limit of a push, in milliseconds. Leases are three times as long. This is longer than a schedule takes, and
+ * The time limit of a push, in milliseconds. Leases are three times as long. Both are longer than a schedule takes, and
  * shorter than an hour.
  */
 const PUSH_TIME_LIMIT = 600_000
@@ -23,8 +23,8 @@ function fail(): never {
 }
 
 /**
- * Ends all leases, and all delays before retries. `take` counts a change as due if its time is more than an hour plus
- * a lease away. With this negative lease, it counts every change as due.
+ * Ends all leases, and all delays before retries. `take` counts a change as due if its time is more than an hour plus a
+ * lease away. The lease of minus one hour makes that sum 0, so every change counts as due.
  */
 export const endLeases = ({ outbox }: StoreBackend) => outbox.take(1000, -LONGEST_WAIT)
 
@@ -103,7 +103,7 @@ export function connectBackend(world: World, process: Process, backend: StoreBac
   }
 }
 
-/** The options of a process's store. Its pushes are steps too. */
+/** The options of a process's store. The store's pushes are steps too. */
 export const optionsOf = (world: World, process: Process): ManagedStoreOptions => ({
   findTeam: id => scenarioTeams.find(team => team.id === id) ?? null,
   synchronize: toPush(world, process),
@@ -140,7 +140,7 @@ function toPush(world: World, process: Process): Push {
 
 type Described = Registration | Change | { readonly change: Change }
 
-/** Shows arrays of changes, registrations and postponements, and no other values. */
+/** Describes an array of changes, registrations or postponements. Any other value becomes an empty string. */
 export function tell(value: unknown): string {
   if (!Array.isArray(value)) return ''
   return (value as readonly Described[])

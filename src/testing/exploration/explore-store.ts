@@ -92,7 +92,7 @@ export async function exploreScenario<Backend extends StoreBackend>(
   { createStore = createManagedStore, closeBackend }: Exploring<Backend> = {},
 ): Promise<Found> {
   const { random } = Math
-  // The order of pushes and their parts is random.
+  // Otherwise the order of pushes and of their parts would be random.
   Math.random = () => 0.5
   try {
     return await search(async () => {

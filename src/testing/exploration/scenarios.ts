@@ -26,7 +26,7 @@ export interface Scenario {
   readonly before?: readonly Action[]
   /** The actions of each process, one after another. */
   readonly processes: Readonly<Record<string, readonly Action[]>>
-  /** How many steps of the store or pushes fail, or lose their responses. */
+  /** How many steps fail or lose their responses. A step is a call of the backend or a push. */
   readonly faults: number
   /** How many processes die. */
   readonly deaths?: number
@@ -109,7 +109,9 @@ async function attempt(work: () => Promise<ActionResult>): Promise<ActionResult>
 /** An ID in the form of a UUID of version 7. */
 const IMPORTED_ID = '01940000-0000-7000-8000-000000000001'
 
-/** The scenarios of {@link exploreStore}. They are small, and together they have every way in which a step can fail. */
+/**
+ * The scenarios of {@link exploreStore}. They are small, and together they cover every way in which a step can fail.
+ */
 export const scenarios = {
   'two teams register names that overlap': {
     processes: {

@@ -16,10 +16,10 @@ export interface Choice {
 
 /**
  * A change counts as waiting if it is due more than this many milliseconds from now. This is shorter than any wait, and
- * longer than clocks differ.
+ * longer than any difference between clocks.
  */
 const SOON = 50_000
-/** The second sweep pushes releases that replaced a registration during the first. */
+/** The second sweep pushes releases that replaced a registration during the first sweep. */
 const LAST_SWEEPS = 3
 
 /**

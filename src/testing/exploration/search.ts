@@ -1,6 +1,6 @@
 import type { Choice, createSchedule } from './schedule.ts'
 
-/** Returns a schedule, if its scenario is possible with the backend. */
+/** A schedule, and whether its scenario is possible with the backend. */
 interface Schedule extends ReturnType<typeof createSchedule> {
   readonly isPossible: boolean
 }

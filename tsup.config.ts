@@ -19,16 +19,17 @@ export default defineConfig(({ dts }) => ({
   },
   format: ['esm', 'cjs'],
   esbuildOptions(options, { format }) {
-    // Nobody requires a program.
+    // `require` never loads a command-line program.
     const { cli: _, ...entries } = options.entryPoints as Record<string, string>
     if (format === 'cjs') options.entryPoints = entries
   },
-  // From 20.10 on, Node knows import attributes, and esbuild keeps them.
+  // Node supports import attributes from 20.10 on, so esbuild keeps them for this target.
   target: 'node20.19',
   platform: 'neutral',
   // Without splitting, each CommonJS entry point would get its own copy of ApiError.
   splitting: true,
-  // Declarations are made by the compiler, one for each file, since those can have maps. --no-dts leaves them out.
+  // The compiler writes the declarations, one for each file, because such declarations can have maps. `--no-dts` skips
+  // them.
   dts: false,
   ...(dts !== false && { onSuccess: makeDeclarations }),
   clean: true,
@@ -36,7 +37,7 @@ export default defineConfig(({ dts }) => ({
   plugins: [{ name: 'import attributes', buildEnd: ({ writtenFiles }) => writeAttributes(writtenFiles) }],
 }))
 
-/** Rollup, which shakes the tree, writes `assert`, which Node has left. */
+/** Rollup, which removes unused code, writes import attributes with `assert`, which newer versions of Node reject. */
 function writeAttributes(files: readonly { readonly name: string }[]): void {
   for (const { name } of files.filter(({ name }) => name.endsWith('.js'))) {
     const text = readFileSync(name, 'utf8')
@@ -46,8 +47,8 @@ function writeAttributes(files: readonly { readonly name: string }[]): void {
 }
 
 /**
- * One tree for `import`, and an equal one for `require`, which its package.json makes CommonJS. Both lie equally deep,
- * so that the maps in both lead to the same `src`.
+ * Writes declarations for `import`, and a copy for `require`, whose package.json marks it as CommonJS. Both folders
+ * have the same depth, so the maps in both lead to the same `src`.
  */
 async function makeDeclarations(): Promise<void> {
   execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], { stdio: 'inherit' })
@@ -55,7 +56,7 @@ async function makeDeclarations(): Promise<void> {
   const declarations = readdirSync(`${types}/esm`, { recursive: true, encoding: 'utf8' })
   for (const file of declarations.filter(name => name.endsWith('.d.ts'))) {
     const text = readFileSync(`${types}/esm/${file}`, 'utf8')
-    // The compiler leaves the endings as they are in the source. As long as before, so that the maps stay right.
+    // The compiler keeps the extension `.ts` of the source in imports. `.js` is as long, so the maps stay correct.
     writeFileSync(`${types}/esm/${file}`, text.replaceAll(/(?<=['"]\.{1,2}\/[\w./-]+)\.ts(?=['"])/g, '.js'))
   }
   cpSync(`${types}/esm`, `${types}/cjs`, { recursive: true })

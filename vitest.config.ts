@@ -1,20 +1,20 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
-/** What runs after all else, one file at a time: what measures, may not be starved, or changes the whole process. */
+/** These files run last, one at a time: each measures something, needs a free processor, or changes its process. */
 const ALONE = 'test/**/*.alone.test.ts'
 
 export default defineConfig(({ mode }) => {
-  // For test/counts.ts. Vitest calls this function again for each project, with another mode, so the first one is kept.
+  // For test/counts.ts. Vitest calls this function again for each project, with another mode; the first mode counts.
   process.env.COUNTS ??= mode
   return {
     test: {
       globalSetup: ['test/nothing-left.js', 'test/postgres/shared-server.ts'],
-      // Much of a run is waiting, for servers and databases.
+      // Tests often wait for servers and databases, so there is one worker more than processors.
       maxWorkers: availableParallelism() + 1,
-      // A process loads the package, the drivers and the frameworks once, and not for each file of tests.
+      // So each process loads the package, the drivers and the frameworks only once, and not for each test file.
       isolate: false,
-      // The examples import the package by its name; a server and a demo take a moment to start.
+      // Starting a server or an example takes a moment.
       testTimeout: 30_000,
       hookTimeout: 60_000,
       projects: [
@@ -23,7 +23,7 @@ export default defineConfig(({ mode }) => {
           test: {
             name: 'together',
             include: ['test/**/*.test.ts'],
-            // They have runtimes of their own to install first: npm run test:runtimes.
+            // `npm run test:runtimes` installs other runtimes, and runs the tests in test/runtimes with them.
             exclude: ['**/node_modules/**', 'test/runtimes/**', ALONE],
             sequence: { groupOrder: 0 },
           },

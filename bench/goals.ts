@@ -5,7 +5,7 @@
 export interface Goal<Name extends string = string> {
   readonly work: string
   readonly yardstick: string
-  /** The highest acceptable figure, as the median of all starts. */
+  /** The goal is met if the median of all starts is at most this. */
   readonly most: number
   readonly unit: '×' | 'ms' | 's' | 'kB' | 'MB' | 'pushes'
   /** The section that measures the goal: `npm run bench -- <section>`. */
@@ -39,7 +39,7 @@ export const goals = {
   postgresLimit: goal(
     'postgres',
     'PostgreSQL, 100 new names of a team with a limit and 10,000 names',
-    'the same call of a team without a limit',
+    'the same call by a team without a limit',
     2,
     '×',
   ),
@@ -55,7 +55,7 @@ export const goals = {
   crowd: goal(
     'postgres-crowd',
     '99th percentile of other calls while 1,000 callers register below one domain',
-    'the same calls alone',
+    'the same calls without the 1,000 callers',
     3,
     '×',
   ),
@@ -75,8 +75,8 @@ export const goals = {
   ),
   churnCall: goal(
     'postgres-churn',
-    'a call that replaces 100 names after that',
-    'the call among 100,000 names that were never replaced',
+    'a call that then replaces 100 of the 100,000 names',
+    'the same call if none of the names was ever replaced',
     1.2,
     '×',
   ),
@@ -101,7 +101,13 @@ export const goals = {
     3,
     '×',
   ),
-  export: goal('millions', 'peak memory of an export of a million names', 'peak memory in its first tenth', 1.2, '×'),
+  export: goal(
+    'millions',
+    'peak memory of an export of a million names',
+    'peak memory during its first tenth',
+    1.2,
+    '×',
+  ),
   client: goal(
     'client',
     '`registerAll` of 100,000 names',

@@ -1,7 +1,7 @@
 /**
- * How long an export and a `reconcile` of a million names block the event loop at most, with each store. The figure is
- * the CPU time of the longest turn of the event loop. It is the minimum of several runs. Reader and server share one
- * process.
+ * How long an export and a `reconcile` of a million names block the event loop at most, with each store. Each run
+ * measures the CPU time of the longest turn of the event loop; the figure is the minimum of several runs. Reader and
+ * server share one process.
  */
 import { domainsHandler } from '../src/adapters/fetch.ts'
 import { createMemoryStore, type DomainStore, eachRegistration, reconcile } from '../src/index.ts'

@@ -57,8 +57,8 @@ export function passOver(reason: string): Promise<never> {
 }
 
 /**
- * Sends the message and closes the channel. If a dependency listens on the channel, an open one would keep the process
- * alive.
+ * Sends the message and closes the channel. If a dependency listens on the channel, the process would otherwise not
+ * end.
  */
 function send(message: Report, end = () => process.disconnect()): void {
   if (process.send) process.send(message, end)
@@ -79,7 +79,7 @@ export function newNames(count = 100): string[] {
   )
 }
 
-/** Labels whose first letters are spread over the alphabet, and which differ in each process. */
+/** Labels that differ in each process, and whose first letters are spread over the alphabet. */
 export const word = (index: number): string =>
   `${(Math.imul(index + 1, 0x9e3779b1) >>> 0).toString(36)}-${process.pid.toString(36)}-${index.toString(36)}`
 

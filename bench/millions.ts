@@ -57,7 +57,7 @@ const postgresMillions = await compare(
   names => inFresh(names),
 )
 
-// The store creates rows in a third table. A bare INSERT copies these rows into each of the two tables.
+// The store creates rows in the schema `source`. A bare INSERT copies them into `large`, and another into `fresh`.
 await migrate({ database, schema: 'source' })
 const registerInSource = createRegister(database, 'source')
 const [insertInLarge, insertInFresh] = await Promise.all(

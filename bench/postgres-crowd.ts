@@ -39,7 +39,7 @@ async function callFor(seconds: number): Promise<number> {
 
 async function fight(_: unknown, caller: number): Promise<void> {
   for (let call = 0; !isOver; call += 1) {
-    // If a caller waits longer than the store's time limit, its call fails, and it calls again.
+    // If a caller waits longer than the store's time limit, its call fails, and the caller makes the next call.
     await register([`n${call}-${caller}.hot.com`]).catch(() => {})
     fought += 1
   }

@@ -9,7 +9,7 @@ const COUNT = 1_000_000
 const TEAMS = 10
 const PREFIXES = ['', 'www.', 'api.']
 
-/** Two of three names are below another registered name. */
+/** Two of every three names are below another registered name. */
 function* registrations(): Generator<RegistrationToImport> {
   const createId = createUuidGenerator()
   const createdAt = new Date()

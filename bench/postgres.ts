@@ -8,7 +8,7 @@ import { createPostgresStore, migrate } from '../src/postgres/index.ts'
 import { startServer } from '../test/postgres/server.ts'
 import { compare, keyContext, newNames, report, team, time } from './measure.ts'
 
-/** Inserts the rows of the table `names` of a schema into a table with the same columns. */
+/** Copies rows from the table `names` in a schema into a table with the same columns. */
 export async function createBareInsert(pool: Pool, schema: string, table: string) {
   const { rows: columns } = await pool.query<{ name: string; type: string }>(
     `SELECT attname AS name, format_type(atttypid, atttypmod) AS type FROM pg_attribute

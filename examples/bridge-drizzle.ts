@@ -22,7 +22,8 @@ interface DrizzleOverPool extends Drizzle {
   rollback?: never
 }
 
-// Drizzle numbers the parameters itself, so the name of the schema must not contain "$1".
+// Drizzle numbers the parameters itself, so this function replaces every "$1", "$2" and so on. The name of the schema
+// must not contain such a placeholder.
 const toSql = (text: string, values: unknown[]) =>
   sql.join(
     text.split(/\$(\d+)/).map((part, index) => (index % 2 ? sql.param(values[Number(part) - 1]) : sql.raw(part))),

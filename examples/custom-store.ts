@@ -36,7 +36,7 @@ type Held = Omit<Registration, 'synchronized' | 'createdAt'> & { readonly create
 type Waiting = Omit<PendingChange, 'at' | 'nextAttempt'> & { readonly at: number; readonly due: number }
 
 /**
- * A change that is not due within an hour plus one lease was saved while the clock was wrong. It then counts as due.
+ * If a change is due in more than an hour plus one lease, it was saved while the clock was wrong, and counts as due.
  */
 const HOUR = 3_600_000
 

@@ -17,7 +17,7 @@ import { type Ask, createTransact, type Transact } from './mariadb-transact.ts'
 
 /** The database's time, in milliseconds since 1970. Stores do not use their own clocks, which may differ. */
 const NOW = "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)"
-/** A change that is not due within an hour plus one lease was saved while the clock was wrong. It counts as due. */
+/** If a change is due in more than an hour plus one lease, it was saved with a wrong clock, and counts as due. */
 const HOUR = 3_600_000
 
 /** Turns one JSON parameter into a table. A value that does not fit its column causes an error in every SQL mode. */
@@ -45,7 +45,7 @@ export function createMariadbBackend(transact: Transact): StoreBackend {
     register: step =>
       transact(async ask => {
         const { teamId, lease } = step
-        // Calls of a team with a limit run one after another. They lock the team first: '#' sorts before all names.
+        // Calls of a team with a limit lock the team first ('#' sorts before all names), so they run one after another.
         await claim(ask, step.counted ? [`#${teamId}`, ...step.registrableDomains] : step.registrableDomains)
         const found = await find(ask, step)
         const { created, waiting } = step.decide(found)

@@ -51,7 +51,8 @@ async function attempt<T>(database: Pool, work: (ask: Ask) => Promise<T>, end: n
   })
   let isOver = false
   /**
-   * Work that timed out may still be running. After the rollback, each of its statements would be committed separately.
+   * Work that timed out may still be running after the rollback. Outside the transaction, each of its statements would
+   * be committed separately.
    */
   function requireTransaction(): void {
     if (isOver) throw new Error('The transaction is over')

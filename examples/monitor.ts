@@ -42,7 +42,7 @@ function parse(line: string): WebhookChange[] {
 }
 
 async function save(changes: readonly WebhookChange[]): Promise<void> {
-  // If the last line is incomplete, the line break in front ends it.
+  // The first line break ends the line before, in case a crash left it incomplete.
   await journal.appendFile(`\n${JSON.stringify(changes)}\n`)
   await journal.datasync()
 }

@@ -19,7 +19,7 @@ export const createStore = (database: PostgresDriver & Pick<PostgresTransaction,
       const { rows } = await database.query(text, [id])
       return (rows[0] as Team | undefined) ?? null
     },
-    // Replace this with your monitor. A sweep of the pool's store calls it after a transaction has committed.
+    // Replace this with your monitor. After a transaction commits, a sweep of the pool's store calls this function.
     synchronize: changes => console.log(changes.map(({ kind, domain }) => `${kind} ${domain}`).join('\n')),
   })
 

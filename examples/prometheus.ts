@@ -1,6 +1,6 @@
 /**
- * Counts and measures each step of the library for Prometheus, with `alerts.yml`. Serve `await register.metrics()` at
- * `/metrics`.
+ * Counts and measures each step of the library for Prometheus. Serve `await register.metrics()` at `/metrics`. The
+ * file `alerts.yml` has alerts for these metrics.
  */
 import { tracingChannel } from 'node:diagnostics_channel'
 import type { ManagedStore, TraceContext } from 'domain-registration'

@@ -340,7 +340,7 @@ describe('the documentation of hostnames', () => {
     }
   })
 
-  /** The reasons on some pages, each with the second cell of its row. */
+  /** Returns the reasons in the tables of these pages, each with the second cell of its row. */
   const readReasons = (...pages: readonly string[]) =>
     pages.flatMap(page =>
       [...read(`docs/${page}.md`).matchAll(/^\| `(?!reason`)(\w+)` \| (.*?) ?\| .+ \|$/gm)].map(

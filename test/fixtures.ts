@@ -7,7 +7,7 @@ import {
 } from '../src/index.ts'
 import { createMemoryStore, type MemoryStoreOptions } from '../src/memory/memory-store.ts'
 
-/** Organization 10 has the teams 1 and 2, and 9, which is suspended; organization 20 has the team 3. */
+/** Organization 10 has the teams 1, 2 and 9, of which 9 is suspended. Organization 20 has the team 3. */
 export const teams = [
   { id: '1', organizationId: '10', state: 'active' },
   { id: '2', organizationId: '10', state: 'active' },

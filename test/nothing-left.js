@@ -76,7 +76,7 @@ async function ps(flags) {
   return new Map([...stdout.matchAll(/^ *(\d+) (.*)$/gm)].map(([, pid, text]) => [Number(pid), text]))
 }
 
-/** Waits until no process remains, but at most some milliseconds. Resolves to the processes that remain. */
+/** Waits until no process remains, but at most `patience` milliseconds. Resolves to the processes that remain. */
 async function findRemaining(folder, patience) {
   for (const deadline = Date.now() + patience; ; await sleep(PAUSE)) {
     const left = await findProcesses(folder)
@@ -103,7 +103,7 @@ function signal(processes, name) {
   }
 }
 
-/** Reports and removes the processes and files that a run left. Resolves to the number of both together. */
+/** Reports and removes the processes and files that a run left. Resolves to the number of processes and files. */
 async function settle(folder) {
   const processes = await findRemaining(folder, GRACE)
   const files = readdirSync(folder).filter(name => !CACHES.test(name))

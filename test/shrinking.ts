@@ -1,6 +1,6 @@
 /**
- * Limits how often a property is tried again to find a shorter counterexample. A time limit instead would end the runs
- * themselves on a busy machine.
+ * Limits how often a property is tried again to find a shorter counterexample. On a busy machine, a time limit would
+ * end not only these attempts, but also the runs themselves.
  */
 export function shrinkingAtMost<Value>(attempts: number, property: (value: Value) => Promise<void>) {
   let remaining = Number.POSITIVE_INFINITY

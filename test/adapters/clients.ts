@@ -24,7 +24,7 @@ const why = hasCurl ? '' : ' (skipped: there is no curl on the PATH)'
 /** Milliseconds. */
 const PATIENCE = 20_000
 
-/** Ends the names of tests that are skipped because the application reads bodies. */
+/** Appended to the name of a test that is skipped because the application reads bodies. */
 export const NOT_READ = ' (skipped: the application reads the body)'
 
 const body = '{"domains":["www.example.com","bücher.de"]}'

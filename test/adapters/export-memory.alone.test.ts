@@ -17,7 +17,7 @@ setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
 function readMemory(): number {
-  // The first collection only releases memory outside the heap. The second one frees it.
+  // The first collection finds unused memory outside the heap, but only the second one frees it.
   collect()
   collect()
   const { heapUsed, external } = process.memoryUsage()
@@ -25,8 +25,8 @@ function readMemory(): number {
 }
 
 /**
- * Reads an export. Returns the number of its lines, and how many more bytes were in use (after garbage collection) than
- * at the first page.
+ * Reads an export. Returns the number of its lines, and the largest growth in used memory since the first page, in
+ * bytes, measured after garbage collections.
  */
 async function readExport(start: (typeof servers)[number][1], count: number) {
   const { store, seen } = createGeneratedStore(count)

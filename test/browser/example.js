@@ -11,7 +11,7 @@ import { launchChromium } from './chromium.js'
  * Before the tests of a file, starts an example on a free port, and Chromium. Ends both after the tests.
  *
  * @param wanted Patterns by name. Each is matched against the output of the example.
- * @returns An object that has the matches by name, and `openPage`, once the tests begin.
+ * @returns An object with `openPage`. Once the tests begin, it also has the matches by name.
  */
 export function startExample(name, wanted) {
   const scratch = mkdtempSync(join(tmpdir(), 'browser-'))

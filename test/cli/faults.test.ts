@@ -198,7 +198,7 @@ test('doctor names only the session at the head of a chain of waiting sessions',
   await Promise.all(waits)
 })
 
-/** Doctor's findings about locks, with a clock that is one minute ahead. */
+/** Doctor's findings about locks, as if the server's clock were one minute ahead. */
 async function findLocks(pool: Pool): Promise<readonly Finding[]> {
   const findings: Finding[] = []
   for await (const finding of examineLocks(askLater(pool, '1 minute'), 'domain_registration')) findings.push(finding)

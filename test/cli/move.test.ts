@@ -20,7 +20,7 @@ const all = toLines([...rows, { end: true, registrations: rows.length }])
 
 const count = async (database: TestDatabase) => Number((await database.run(['count'])).stdout)
 
-// SQLite in WebAssembly locks with a folder, which remains if its process is killed.
+// SQLite in WebAssembly creates a folder as its lock. If the process is killed, the folder remains.
 const killable = databases.filter(([name]) => !name.includes('wasm'))
 
 describe.each(killable)('on %s', (_, create) => {

@@ -110,7 +110,8 @@ test('an aborted signal ends registerAll, even during a backoff', async () => {
 
 describe('names with the result internal_error', () => {
   /**
-   * Creates a store that fails for n7.com in the given number of calls, and for n8.com until a call has no other name.
+   * Creates a store that fails for n7.com in the given number of calls. It fails for n8.com too, until its first call
+   * with n8.com alone has failed.
    */
   function failing(times: number) {
     const store = createStore()

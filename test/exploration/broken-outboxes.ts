@@ -30,7 +30,7 @@ const broken = (breaks: string, scenario: ScenarioName, isFoundBySimulation: boo
   },
 })
 
-/** The pending changes of a memory store, without a promise. */
+/** The pending changes of a memory store, which returns them directly and not as a promise. */
 const pendingIn = (outbox: Outbox) => outbox.list(undefined, 1000) as readonly PendingChange[]
 const ofKind =
   (kind: Change['kind']) =>

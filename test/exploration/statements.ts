@@ -108,7 +108,7 @@ export async function runAllOrders(
   return orders
 }
 
-/** Takes the steps of a schedule. After these, the first caller that can take a step takes each further one. */
+/** Takes the steps of a schedule. Each further step is taken by the first caller that can take one. */
 async function runOrder(callers: readonly Caller[], works: readonly Work[], order: Order) {
   const forks: Fork[] = []
   const story: string[] = []
@@ -141,7 +141,7 @@ async function becomeStill(callers: readonly Caller[]): Promise<void> {
   }
 }
 
-/** Returns the next order, which differs in the last step that a later caller could also take. */
+/** Returns the next order: the last step that a later caller could also have taken is now taken by that caller. */
 function findNext(forks: readonly Fork[]): Order | undefined {
   const last = forks.findLastIndex(({ ready, chosen }) => ready.indexOf(chosen) < ready.length - 1)
   const fork = forks[last]

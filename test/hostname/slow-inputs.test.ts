@@ -56,7 +56,7 @@ test.each(texts.map(text => [text.slice(0, 40), text]))(
   },
 )
 
-/** The number of characters that the runtime normalizes for an input. Regular expressions do all other work. */
+/** The number of characters that the runtime normalizes for an input. Regular expressions do the rest of the work. */
 function countNormalized(text: string): number {
   const { normalize } = String.prototype
   let count = 0

@@ -42,7 +42,7 @@ async function makeCalls(wrap: (store: DomainStore) => DomainStore) {
       const { status } = await handle(request as Parameters<typeof handle>[0])
       answers.set(`${operation} ${status}`, (answers.get(`${operation} ${status}`) ?? 0) + 1)
     } while (random.chance(0.4))
-    // The application calls `transfer` itself, so it has the result.
+    // The application calls `transfer` itself, so it gets the result directly and not through `onResult`.
     const [from = '', to = ''] = random.shuffle(['1', '2'])
     if (random.chance(0.2)) transferred.push(...(await transfer(store, { from, to, domains }).catch(() => [])))
   }

@@ -12,7 +12,7 @@ const authenticate = () => ({ type: 'team', teamId: '1', scopes }) as const
 const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
 const onError = () => {}
 
-/** For each server: the part that queries the database first. */
+/** Options of servers, by the part of the server that is the first to query the database. */
 const askers = {
   'the key store’s': (database: Pool) => ({
     store: createPostgresStore({ database, findTeam }),

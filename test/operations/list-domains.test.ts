@@ -235,7 +235,7 @@ describe('an export', () => {
 
   test('applies the time limit to the store reading a page, not to the caller consuming it', async () => {
     const { store } = await createFilledStore(1500)
-    // A limit that has passed fires before this store responds.
+    // This store responds slowly, so that a time limit that has already passed would take effect first.
     const list = async (page: ListOptions) => {
       await new Promise(resolve => setTimeout(resolve, 20))
       return store.list(page)

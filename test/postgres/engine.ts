@@ -19,7 +19,7 @@ interface Engine {
 const { ENGINE } = process.env
 export const engine: Engine = ENGINE === undefined ? { urls: [] } : JSON.parse(ENGINE)
 
-/** Whether the tests use a given server. Then they allow more time, and cannot read the server's log. */
+/** Whether the tests use a given server. If so, they allow more time, and cannot read the server's log. */
 export const isGiven = engine.urls.length > 0
 
 const OURS = 'domain_registration'

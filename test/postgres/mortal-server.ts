@@ -72,7 +72,7 @@ export async function createMortalServer(initdbFlags: readonly string[] = []): P
     })
   }
 
-  /** Kills the postmaster. With 'all', kills the processes that it has started too; the next start waits for others. */
+  /** Kills the postmaster. With 'all', also kills its child processes; otherwise the next start waits for their end. */
   async function kill(what: 'postmaster' | 'all'): Promise<void> {
     if (!life || !isAlive(life.postmaster)) return
     const { postmaster } = life
@@ -80,7 +80,7 @@ export async function createMortalServer(initdbFlags: readonly string[] = []): P
     // While the postmaster is stopped, it cannot start more processes.
     postmaster.kill('SIGSTOP')
     orphans = await findChildren(postmaster.pid as number)
-    // If only some processes were killed, another one that waits for their locks would never end.
+    // If one process survived and waited for a lock of a killed one, it would never end.
     if (what === 'all') for (const orphan of orphans) process.kill(orphan, 'SIGKILL')
     postmaster.kill('SIGKILL')
     await exit

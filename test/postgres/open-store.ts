@@ -5,7 +5,7 @@ import { findTeam } from '../linearizability/race.ts'
 /** Opens a store in which every team exists. */
 export function openStore(config: PoolConfig) {
   const pool = new Pool(config)
-  // If a test has failed, the connections of the store are cut.
+  // After a failed test, the store's connections are cut, and the pool emits this event.
   pool.on('error', () => {})
   return createPostgresStore({ database: pool, findTeam })
 }

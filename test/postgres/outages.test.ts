@@ -265,7 +265,7 @@ describe.each([
 
 test('on a full disk, only calls that need space fail, and they succeed once there is space', async () => {
   // A write to a file that has reached its maximum size fails like a write to a full disk. The files of the write-ahead
-  // log are smaller, so it continues.
+  // log stay below this size, so writes to the log still succeed.
   const full = await createMortalServer(['--wal-segsize=1'])
   try {
     await full.start()

@@ -229,7 +229,7 @@ describe.each(servers)('in %s,', (_where, open) => {
       for (const statement of sql.split(';')) await client.query(statement)
     })
 
-    // The other statements are planned anew each time, so for an empty table, any plan is fine.
+    // Statements without a name are planned anew each time, so for an empty table, they may have any plan.
     const isPlanned = ([name]: readonly [string, Case]) => !isEmpty || statementOf(name as keyof Statements).name !== ''
     const planned = (Object.entries(cases) as [keyof Statements, Case][]).filter(isPlanned)
     test.each(planned)('the statement "%s" uses the expected indexes', async (name, expected) => {

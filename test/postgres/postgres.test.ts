@@ -18,8 +18,8 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 /**
- * Here PostgreSQL reports the name of another engine, so the store does not influence the plans. PostgreSQL then reads
- * the tables without indexes.
+ * Here PostgreSQL reports the name of another engine, so the store does not influence the plans. With these settings,
+ * PostgreSQL reads the tables without indexes.
  */
 const settings = { search_path: 'disguise,pg_catalog', enable_indexscan: 'off', enable_indexonlyscan: 'off' }
 const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`)

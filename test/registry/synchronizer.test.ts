@@ -464,7 +464,7 @@ test('while a call may still push, no sweep pushes its registrations, or release
   const store = createMemoryStore({ synchronize() {}, synchronizeTimeLimit: TIME_LIMIT })
   await save(store, '1', ['a.com', 'b.com'])
   await store.release('1', ['b.com'])
-  // A call pushes for twice the time limit of a push.
+  // A call may push for up to twice the time limit of a push.
   await pass(2 * TIME_LIMIT)
   expect(await store.synchronizePending()).toEqual(done(0))
   await pass(TIME_LIMIT)

@@ -85,7 +85,7 @@ const keyOf = ({ kind, domainId }: Change) => `${kind} ${domainId}`
 /**
  * Runs one schedule. Callers of several teams register overlapping names and release them, through processes that share
  * a database and a monitor. At first, statements and pushes fail, hang or lose their responses, processes die, and the
- * database's clock jumps. After that, the monitor only refuses some names, and all other changes must succeed. At last,
+ * database's clock jumps. After that, the monitor only refuses some names, and all other changes must succeed. Finally,
  * nothing fails.
  *
  * @returns The first violated invariant, if any.
@@ -149,7 +149,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
   const isHeldNow = ({ to }: Held) => to === Number.POSITIVE_INFINITY
 
   /**
-   * Runs one step in the database after a delay, at the time of the database's clock. The response arrives later still.
+   * Runs one step in the database after a delay, with the database's clock. The response arrives after another delay.
    */
   function ask<T>(worker: object, step: () => Awaitable<T>): Promise<T> {
     return new Promise((resolve, reject) => {

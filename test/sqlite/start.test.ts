@@ -39,7 +39,7 @@ test.each([
   },
 )
 
-/** A database in a file in which switching to write-ahead logging fails some times, and the statements sent to it. */
+/** A database that fails to switch to write-ahead logging `fails` times, and the statements sent to it. */
 function openWatched({ mode = 'delete', fails = 0, failure = 'database is locked' } = {}) {
   const database = openDatabase()
   const sent: string[] = []

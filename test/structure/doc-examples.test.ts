@@ -80,7 +80,8 @@ for (const [specifier, file] of entries) {
 }
 
 /**
- * Imports the package's names that an example uses, unless the example has its own imports. Imports may be at the end.
+ * Imports the package's names that an example uses, unless the example has its own imports. Adds the imports at the
+ * end, where they are valid too.
  */
 function complete(example: string): string {
   if (/ from 'domain-registration\b/.test(example)) return example

@@ -8,7 +8,7 @@ const { name, exports } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8'
   exports: Record<string, { import?: { types: string } }>
 }
 
-/** The source of each entry point, by its import path. The path of the declarations leads to the source. */
+/** The source of each entry point, by its import path. Declarations have the same path as their source. */
 export const entries: ReadonlyMap<string, string> = new Map(
   Object.entries(exports).flatMap(([path, conditions]) => {
     const source = conditions.import?.types.replace('./dist/types/esm', `${root}/src`).replace('.d.ts', '.ts')

@@ -84,7 +84,7 @@ export interface Steps {
   isRecorded(before: Waiting | undefined): boolean
   list(rows: readonly Row[], page: ListPage): readonly Row[]
   batchSize(push: Push): number | undefined
-  /** The push of the application. */
+  /** Calls `push`, which is the application's `synchronize`. */
   push(changes: readonly Change[], context: Parameters<Push>[1], push: Push): unknown
   /** Changes the finished store. */
   wrap(store: SuiteStore, tables: Tables, setup: StoreSetup): SuiteStore

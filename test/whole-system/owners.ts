@@ -60,7 +60,7 @@ interface Answer {
   readonly data: any
   /** Whether the call would have exceeded the team's limit. */
   readonly isOverLimit: boolean
-  /** Whether no attempt failed before. */
+  /** `true` if no earlier attempt failed. */
   readonly isFirst: boolean
   /** Whether all attempts reached the same database. */
   readonly isSame: boolean
@@ -110,7 +110,7 @@ export function startOwner(options: OwnerOptions): Owner {
     else names.set(domain, held)
   }
 
-  /** Names that no attempt has used yet. Unless an attempt fails, they may be used again. */
+  /** Returns names that no attempt has used yet. Later calls may use them again, unless an attempt fails. */
   function invent(most: number): string[] {
     const domains = Array.from({ length: random.integer(1, most) }, () => `n${next++}.owner-${number}.com`)
     for (const domain of domains) names.set(domain, null)

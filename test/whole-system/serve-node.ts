@@ -9,8 +9,8 @@ import { createWebhook, type Webhook, type WebhookOptions } from '../../src/webh
 import { operatorRouter } from './operator.ts'
 
 /**
- * The messages of a node. The first one is its port. Each other one is a failure that the application on the node
- * received.
+ * The messages of a node. The first contains its port. Each further message contains a failure that the application on
+ * the node received.
  */
 export type NodeMessage = { readonly port: number } | { readonly failure: string }
 
@@ -20,7 +20,8 @@ export type MonitorAddress = Pick<WebhookOptions, 'url' | 'secret'>
 /** Milliseconds between two sweeps. */
 const SWEEP = 50
 /**
- * The time limit of a push over HTTP, in milliseconds. When a node is killed, its leases expire after three times that.
+ * The time limit of a push over HTTP, in milliseconds. When a node is killed, its leases expire after three times this
+ * limit.
  */
 const PUSH = 1000
 

@@ -6,7 +6,7 @@ import { domainStoreSuite, managedStoreFeatures } from 'domain-registration/test
  *
  * @param open Opens an empty database.
  * @param close Closes it.
- * @returns The ID of each case, and why it failed.
+ * @returns For each case: its ID, and why it failed, or `null`.
  */
 export async function runSuite(open, close) {
   const databases = new Map()

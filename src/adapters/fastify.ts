@@ -106,7 +106,7 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
           method,
           url: '/',
           config,
-          // For a HEAD request, Fastify would run the GET route, which reads a page that is not sent.
+          // Without this, Fastify would run the GET route for a HEAD request too, and read a page that is not sent.
           ...(method === 'GET' && { exposeHeadRoute: false }),
           handler: (request, reply) =>
             isExactly(own, request.raw.url ?? '')

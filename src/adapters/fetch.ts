@@ -38,11 +38,11 @@ export type DomainsHandler<Context = unknown> = (
  * Workers and other servers with this API.
  *
  * Route a path of your server to this function and, with the option `operations`, also the paths below it. The path of
- * the URL must end in the option `path`, or in `path` and the suffix of an operation that you offer. One trailing slash
- * is allowed. The path is not decoded, but a `Request` has already resolved dot segments: `/v1/domains/preview/..` and
- * `…/%2e%2e` become `/v1/domains`. So a gateway in front that permits only some paths must resolve dot segments too.
- * Any other path gets 404 `not_found`, and any other method gets 405 `method_not_allowed`, before any other check. The
- * body must not have been read before.
+ * the URL must end with the value of `path`, or with that and the suffix of an operation that you offer. One trailing
+ * slash is allowed. The path is not decoded, but a `Request` has already resolved dot segments:
+ * `/v1/domains/preview/..` and `…/%2e%2e` become `/v1/domains`. So a gateway in front that permits only some paths must
+ * resolve dot segments too. Any other path gets 404 `not_found`, and any other method gets 405 `method_not_allowed`,
+ * before any other check. The body must not have been read before.
  *
  * A body with a `Content-Length` is read in one piece, because an HTTP server never delivers more bytes than this
  * header says. In a `Request` that you create yourself, omit the header or set it correctly: a longer body is rejected
@@ -174,7 +174,7 @@ function createReading(request: Request) {
           bytes: isReadAtOnce(request) ? new Uint8Array(await request.arrayBuffer()) : await readChunks(limit),
         }
       } catch (error) {
-        // `arrayBuffer` throws before it reads anything if other code is reading the body
+        // If `arrayBuffer` throws without reading anything, other code is reading the body
         // (https://fetch.spec.whatwg.org/#body-unusable).
         if (!request.bodyUsed) throw readBefore()
         throw isApiError(error) ? error : bodyCutShort()

@@ -164,7 +164,7 @@ function stateOf({ revokedAt, expiresAt }: StoredKeyRecord): string {
   return `${expiresAt.getTime() <= Date.now() ? 'expired' : 'valid until'} ${expiresAt.toISOString()}`
 }
 
-/** Reads the hash of a key. A key itself is read only from standard input, because a shell history would record it. */
+/** Reads the hash of a key. A key itself is read only from standard input, because shells record arguments. */
 async function readHash(operands: readonly string[], surroundings: Surroundings): Promise<string> {
   const [hash] = operands as [string]
   if (hash === '-') {

@@ -89,8 +89,8 @@ function parse(text: string): unknown {
 export type FieldsByStatus = Readonly<Record<string, readonly string[]>>
 
 /**
- * Reads one result for each name that was sent, in that order. Each result is checked, because a proxy or another
- * service may also return 200. The results of another call must not be taken for results of this call either.
+ * Reads one result for each name that was sent, in that order. Each result is checked, because a 200 may also come from
+ * a proxy or another service, or contain the results of another call.
  *
  * @throws {Error} if the body is wrong; the message says what is wrong.
  */

@@ -1,5 +1,6 @@
 /**
- * The codes with which a whole call can fail, and their HTTP statuses. Code that uses any other code does not compile.
+ * The codes with which a whole call can fail, and their HTTP statuses. TypeScript accepts any other code only with a
+ * status.
  *
  * Errors of a single hostname are not in this list, because they are results; see {@link InvalidCode}.
  */

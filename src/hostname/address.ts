@@ -9,7 +9,7 @@ export interface AddressReading {
   readonly reserved: string | null
 }
 
-/** The eight numbers of 16 bits of an IPv6 address. */
+/** The eight 16-bit numbers of an IPv6 address. */
 type Groups = readonly number[]
 
 /**

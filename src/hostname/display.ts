@@ -12,7 +12,7 @@ import { lookAlikes, shownScripts } from './idna/tables.ts'
  * - Its letters belong to one script, or mix Chinese, Japanese or Korean with Latin ("highly restrictive", UTS #39,
  *   section 5.2).
  * - All its letters are for general use (Identifier_Status=Allowed).
- * - The label as a whole does not look like ASCII.
+ * - The label does not look like an ASCII label.
  *
  * Labels that contain emoji, joiners, or marks that belong to no script stay A-labels.
  *

@@ -31,7 +31,8 @@ export interface GeneratedApiKey {
   hash: string
   /**
    * Lets the owner recognize the key. It has all of the key except the secret, and the last four characters of the
-   * secret, such as `svc_team_42_…9f3a`. These are 16 of the 256 random bits; the other 240 cannot be guessed.
+   * secret, such as `svc_team_42_…9f3a`. These four characters are 16 of the 256 random bits; the other 240 cannot be
+   * guessed.
    */
   hint: string
 }

@@ -7,7 +7,7 @@ interface Waiting {
   due: number
   refusals: number
   lastFailure: string | null
-  /** Only for a release: the ID whose registration must be pushed first. */
+  /** Only for a release: the ID of the registration that must be pushed first. */
   follows?: string
 }
 

@@ -22,8 +22,8 @@ export interface OpenApiOptions<Path extends string = string, Name extends Opera
   /** The prefix of API keys, as passed to the handler. Default `svc`. */
   keyPrefix?: string | undefined
   /**
-   * The security schemes that callers may use if the handler has an `authenticate`; `[]` for none. The document then
-   * does not mention API keys. Default: the API keys of organizations and of teams.
+   * The security schemes that callers may use if the handler has an `authenticate`; `[]` for none. If this is set, the
+   * document does not mention API keys. Default: the API keys of organizations and of teams.
    */
   security?: Record<string, string[]>[] | undefined
   /** The security schemes that `security` names. Default: the API keys, if `security` is not set. */
@@ -55,8 +55,8 @@ const rules: Rules = {
 
 /**
  * Creates an OpenAPI 3.1 document about `POST /v1/domains` and the other operations that you offer. The document has
- * every status, code, header and limit, and examples. Pass the same options as to the handler. Tests compare it with
- * what the handler accepts and returns.
+ * every status, code, header and limit, and examples. Pass the same options as to the handler. Tests compare the
+ * document with what the handler accepts and returns.
  *
  * @returns A new object at each call, which JSON can represent.
  * @throws {TypeError} if an option is invalid or unknown. The message says what to pass instead.

@@ -106,7 +106,7 @@ function toPreparedFinding({ gid, role, seconds, end }: Prepared): Finding {
 
 /**
  * Selects sessions that are idle in a transaction and hold locks on our tables. Calls that waited for these locks may
- * have failed already.
+ * have failed already, so perhaps no session is waiting now.
  */
 const SELECT_IDLE = `
 SELECT DISTINCT ON (holder.pid) ${toSession('holder')} AS holder,

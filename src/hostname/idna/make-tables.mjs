@@ -171,8 +171,8 @@ function toPunctuationKind(kind, codePoint) {
 const joinPairs = table => table.replace(/(?:XL(?![0-9a-z])){2,}/g, pairs => `P${(pairs.length - 1).toString(36)}`)
 
 /**
- * @param isAsked Whether any code reads the kind of a code point. A run may extend over code points whose kind is never
- *   read.
+ * @param isAsked Returns whether the kind of a code point is ever read. If it is not, a run may extend over the code
+ *   point.
  */
 function toRuns(kindOf, isAsked = () => true) {
   const runs = []

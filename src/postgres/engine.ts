@@ -35,7 +35,7 @@ const PLANNING = {
   PostgreSQL: { plan_cache_mode: 'force_generic_plan', ...BY_INDEX },
   /** PostgreSQL with the Citus extension, which needs the values of parameters to find the right shards. */
   Citus: { ...BY_ONE_CONNECTION, ...BY_INDEX, ...ON_WORKERS_TOO, plan_cache_mode: 'force_custom_plan' },
-  /** Any other engine with the same protocol, which may only have snapshot isolation. */
+  /** Any other engine with the same protocol. Some of them have only snapshot isolation. */
   other: {},
 } satisfies Record<string, Settings>
 

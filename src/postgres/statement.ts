@@ -77,15 +77,15 @@ export const toArrays = <Name extends string>(
 ): Element[][] => names.map(name => rows.map(row => row[name]))
 
 /**
- * SQL for a time in milliseconds since 1970. The result is a string, because drivers return times and large numbers in
- * different forms.
+ * SQL that converts a time to milliseconds since 1970. The result is a string, because drivers return times and large
+ * numbers in different forms.
  */
 export const toMilliseconds = (time: string) => `round(extract(epoch FROM ${time}) * 1000)::bigint::text`
 
-/** SQL for the time that is some milliseconds after 1970. */
+/** SQL that converts milliseconds since 1970 to a time. */
 export const toTime = (milliseconds: string) => `to_timestamp(${milliseconds} / 1000)`
 
-/** A result row of a statement that returns the rows that it changed. */
+/** A result row of a statement that returns the IDs of the rows that it changed. */
 export interface Id {
   readonly domainId: string
 }

@@ -76,7 +76,7 @@ export interface ManagedStore extends DomainStore {
   list(options?: ListOptions): Awaitable<readonly ListedRegistration[]>
   count(options?: Pick<ListOptions, 'teamId'>): Awaitable<number>
   /**
-   * Runs one sweep: pushes the pending changes that are due, beginning with those that have never failed. {@link
+   * Runs one sweep: pushes the pending changes that are due, beginning with those that were never refused. {@link
    * startSynchronizing} calls this in a loop. Refused changes are retried with exponential backoff, up to an hour.
    * Processes that share a database share the work.
    *
@@ -97,7 +97,7 @@ export interface ManagedStore extends DomainStore {
    */
   retryPending(options?: { readonly domainIds?: readonly string[] | undefined }): Promise<number>
   /**
-   * Lists the pending changes in order of `domainId`, with the reason if their last push failed.
+   * Lists the pending changes in order of `domainId`. If the last push of a change failed, the list shows why.
    *
    * @param options `after`: the last `domainId` of the previous page. `limit`: the length of the page, at most 1,000,
    *   which is the default.
@@ -139,9 +139,9 @@ export interface ReleaseRecording {
    */
   readonly lease: number
   /**
-   * Whether this store pushes. If it does not, a release MUST be recorded if its registration is still pending, or if
-   * any store has ever swept these tables or finished a push. Otherwise there is no monitor. Then the release SHOULD
-   * NOT be recorded, because no sweep would ever remove it.
+   * Whether this store pushes. If so, every release MUST be recorded. If not, a release MUST be recorded in two cases:
+   * its registration is still pending, or any store has ever swept these tables or finished a push. In any other case
+   * there is no monitor, and the release SHOULD NOT be recorded, because no sweep would ever remove it.
    */
   readonly isPushed: boolean
 }
@@ -264,9 +264,9 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
 }
 
 /**
- * A call pushes the registrations that it creates. It also pushes those pending registrations of its team whose exact
- * names it contains. A pending wildcard that covers a name of the call, but is not in the call itself, is left to the
- * sweep. Otherwise calls would renew the wildcard's lease again and again.
+ * A call pushes the registrations that it creates. It also pushes pending registrations of its team if their exact
+ * names are in the call. A pending wildcard that covers a name of the call, but is not in the call itself, is left to
+ * the sweep. Otherwise calls would renew the wildcard's lease again and again.
  */
 function toStep({ decide, ...request }: RegistrationRequest, lease: number | null): RegistrationStep {
   const isNamed = ({ domain }: Name) => !isWildcard(domain) || request.bases.includes(baseOf(domain))

@@ -68,7 +68,7 @@ export interface Outbox {
   /** MUST postpone changes whose kind is still the same. MUST also save why their push failed, and count refusals. */
   postpone(postponements: readonly Postponement[]): Awaitable<unknown>
   /**
-   * MUST make only those changes due whose push failed: the first push of any other change may be under way.
+   * MUST make a change due only if its push failed: the first push of any other change may be under way.
    *
    * @param domainIds Default: all.
    * @returns How many changes became due.

@@ -114,7 +114,9 @@ export function addBelow(below: NamesBelow, { domain, teamId: owner }: Held, tea
   return { ...below, ownDomains: [...below.ownDomains, domain].slice(0, 3), ownCount: below.ownCount + 1 }
 }
 
-/** Returns the registrable domain by the installed suffix list, or `null` if the list does not allow the name. */
+/**
+ * Returns the registrable domain according to the installed suffix list, or `null` if the list does not allow the name.
+ */
 function registrableDomainOf(domain: string): string | null {
   const hostname = classifyHostname(domain)
   return hostname.valid ? hostname.registrableDomain : null

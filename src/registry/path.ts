@@ -28,8 +28,8 @@ export function toKey(domain: string): NameKey {
 }
 
 /**
- * Returns the open range of the paths of all names below a base, within its second-level domain. `/` follows `.` in
- * ASCII, so the range contains exactly the paths that continue the base's path with a dot.
+ * Returns the range that contains the paths of all names below a base, within its second-level domain. Both ends are
+ * excluded. `/` follows `.` in ASCII, so the range contains exactly the paths that continue the base's path with a dot.
  *
  * @example
  * rangeBelow('b.example.com') // { after: '.b.', before: '.b/' }

@@ -98,7 +98,7 @@ function toGroups(names: readonly Submitted[]): Group[] {
  * Registers some of the names of a call. If the team has a limit, the call's other names count toward it too.
  *
  * @param places The positions of the names to register.
- * @returns Their outcomes, or the error if the call exceeds the limit of the team; then nothing was saved.
+ * @returns Their outcomes, or the error if the call exceeds the limit of the team. With an error, nothing was saved.
  */
 async function registerBatch(
   { store, teamId, maxDomains = null, deadline }: Registrar,

@@ -182,8 +182,8 @@ export interface ReleaseKeys {
 }
 
 /**
- * Without this check, a team with a numeric ID would belong to nobody, a team in state "ACTIVE" would be suspended, and
- * a limit passed as a string would not apply.
+ * Without this check, an ID that is a number would not equal the same ID as a string, a team in state "ACTIVE" would
+ * count as suspended, and a limit passed as a string would not apply.
  *
  * @param found The words of the message before the invalid value, which say where the team comes from.
  * @throws {TypeError}

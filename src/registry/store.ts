@@ -8,8 +8,8 @@ export interface Team {
   readonly organizationId: string
   readonly state: 'active' | 'suspended'
   /**
-   * The maximum number of names that the team may have registered; 0 or more. A call that would exceed it fails as a
-   * whole with 403 `domain_limit_reached`, before anything is saved. Names that the team has already registered may be
+   * The maximum number of names that the team may have registered; 0 or more. A call that would exceed it fails with
+   * 403 `domain_limit_reached`, before any of its names is saved. Names that the team has already registered may be
    * sent again. The store must count; see {@link LookUp.counted}. Default: no limit.
    */
   readonly maxDomains?: number | null | undefined
@@ -155,7 +155,7 @@ export interface ImportRequest extends LookUp {
 
 /** The findings for a {@link TransferRequest}. */
 export interface TransferFindings {
-  /** The registrations of the team `from` that the request's `domains` name, in any order. */
+  /** The registrations of the team `from` that are listed in the request's `domains`, in any order. */
   readonly registrations: readonly Registration[]
   /** If the request is `counted`: how many registrations the team `to` has. */
   readonly held?: number | undefined
@@ -178,7 +178,7 @@ export interface TransferRequest {
 
 /** The result of {@link DomainStore.transfer}. */
 export interface TransferredRegistrations {
-  /** The findings of the last call of `decide`, whose result was used. */
+  /** The findings that were passed to the last call of `decide`. The result of that call was used. */
   readonly found: TransferFindings
   /** One transferred registration for each registration found, in the same order. Empty if nothing was transferred. */
   readonly saved: readonly Registration[]
@@ -191,8 +191,8 @@ export interface ListOptions {
    */
   readonly teamId?: string
   /**
-   * Where the page begins: after the registration with this `domainId`; with `below`, after the registration of this
-   * domain. Only the store understands a cursor. Default: the page begins with the first registration.
+   * The page begins after the registration with this `domainId`; with `below`, after the registration of this domain.
+   * The value is a cursor that only the store understands. Default: the page begins with the first registration.
    *
    * IDs are assigned before a call commits, so a registration that commits while you list may sort before `after`. To
    * miss none, list again later, from an ID that is older by more than the duration of your longest call.
@@ -312,7 +312,7 @@ export interface DomainStore {
    * registrations.
    *
    * @returns At most `limit` registrations; fewer only on the last page.
-   * @throws {InvalidCursorError} if this store cannot have returned `after`.
+   * @throws {InvalidCursorError} if `after` cannot have come from this store.
    * @throws {TypeError} if an option is invalid or unknown, such as a `limit` above 1,000.
    */
   list?(options?: ListOptions): Awaitable<readonly ListedRegistration[]>

@@ -59,7 +59,7 @@ interface PushOutcome {
   readonly suspects: ReadonlySet<WaitingChange>
   /** The last failure, if any. */
   readonly cause: unknown
-  /** Why pushing ended early, if the reason is neither failures nor a lack of time. */
+  /** Why pushing ended early; `undefined` if it did not, or if the reason was failures or a lack of time. */
   readonly endedBy: 'unavailable' | 'stop' | undefined
 }
 

@@ -73,7 +73,7 @@ function settleWithin<T>(value: PromiseLike<T>, milliseconds: number, message: s
     const timer = setTimeout(() => {
       reject(new TimeLimitError(message))
     }, milliseconds)
-    // An error that a thenable throws becomes a rejection.
+    // `Promise.resolve` turns an error that a thenable throws into a rejection.
     Promise.resolve(value)
       .then(resolve, reject)
       .finally(() => clearTimeout(timer))

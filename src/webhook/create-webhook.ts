@@ -75,7 +75,7 @@ const rules: Rules = {
  * | response | meaning |
  * | --- | --- |
  * | 2xx | the monitor has accepted the changes |
- * | 4xx except 408, 425 and 429; 500, 501, 505 | the monitor refuses one of the changes; the store finds out which |
+ * | 500, 501, 505, or any 4xx other than 408, 425 and 429 | the monitor refuses a change; the store finds out which |
  * | any other response, an incomplete or late one, or none | the monitor is unavailable; the store retries later |
  *
  * It reads at most 16 KiB of a response's body, counted after decompression.

@@ -82,7 +82,7 @@ export interface PreviewDomainsResponse {
 /** The result of one hostname to delete. */
 export type DeleteResult =
   | { status: 'deleted'; input: string; domain: string; domainId: string }
-  /** This team has not registered the hostname. Another team may have. */
+  /** This team has not registered the hostname, but another team may have registered it. */
   | { status: 'missing'; input: string }
   | { status: 'invalid'; input: string; code: HostnameRejection; message: string }
 

@@ -189,8 +189,8 @@ function createReading(request: Request) {
 
 /**
  * Whether the length of the body is known, and was checked against the limit. The server reads as many bytes as
- * `Content-Length` says, unless `Transfer-Encoding` overrides it (RFC 9112, section 6.3). Such a body is read in one
- * piece, which is faster than reading the chunks of a web stream.
+ * `Content-Length` says, unless `Transfer-Encoding` overrides it (RFC 9112, section 6.3). A body of known length is
+ * read in one piece, which is faster than reading the chunks of a web stream.
  */
 const hasKnownLength = ({ headers }: Request) => headers.has('content-length') && !headers.has('transfer-encoding')
 

@@ -99,8 +99,8 @@ function explain(input: string): string | null {
 }
 
 /**
- * Lists one registration after the preceding ID. Stores list registrations in the order of their IDs, so it is the one
- * with this ID, if that exists.
+ * Lists the first registration after the ID that precedes this ID. Stores list registrations in the order of their IDs,
+ * so that is the registration with this ID, if there is one.
  */
 async function findById(store: ManagedStore, domainId: string): Promise<Registration | null> {
   const [registration] = await store.list({ after: precedingUuid(domainId), limit: 1 })

@@ -42,7 +42,7 @@ interface Sent<Result> {
 }
 
 /**
- * Sends parts in several calls at once, and returns the results in the order in which the parts were sent.
+ * Sends several calls at once, each with one part, and returns their results in the order in which they were sent.
  *
  * @param onEnd Called at the end of each call.
  */

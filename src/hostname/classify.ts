@@ -57,7 +57,7 @@ const MAX_INPUT_LENGTH = 512
 
 /**
  * Checks whether an input is a public name, a wildcard over one, or a public IP address. Returns the canonical form of
- * such an input, and for any other input the reason. The first rule that applies decides:
+ * such an input, or the reason why any other input is rejected. The first rule that applies decides:
  *
  * 1. Only white space: `empty_domain`.
  * 2. An IP address in any spelling: `reserved_ip` unless the address is public; `invalid_domain` if it is public but

@@ -26,7 +26,7 @@ export interface MistakeKind {
 
 const NAMES_OF_LINE = 'send only its names, each as a separate entry'
 
-/** Returns the part of a string that the group of a pattern matches. */
+/** Returns the part of a string that the first group of a pattern matches. */
 const find = (pattern: RegExp) => (text: string) => pattern.exec(text)?.[1]
 
 const adBlockerRule = /^(?:@@)?\|\|([^|^$]+)\^?(?:\$.*)?$/

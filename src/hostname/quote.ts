@@ -6,8 +6,8 @@ const MAX_QUOTED = 60
 const invisibleKindOf = createKindOf(invisible)
 
 /**
- * Returns whether a character is not visible as itself: control and format characters (bidi marks, zero-width
- * characters), lone surrogates, unusual spaces.
+ * Returns whether a character is not visible as itself. Such characters are control and format characters (bidi marks,
+ * zero-width characters), lone surrogates, and unusual spaces.
  */
 export const isInvisible = (character: string) => invisibleKindOf(character.codePointAt(0) as number) !== NONE
 
@@ -30,8 +30,8 @@ export function hidePassword(text: string): string {
 }
 
 /**
- * Quotes a caller's input for a message. Hides any password, and shortens the input to {@link MAX_QUOTED} characters.
- * Writes every character that could hide text, reorder it or break a line as its code point. An ASCII space stays a
+ * Quotes a caller's input for a message. Hides any password, and shortens the input to {@link MAX_QUOTED} characters. A
+ * character that could hide text, reorder it or break a line is written as its code point. An ASCII space stays a
  * space.
  */
 export function quote(text: string): string {

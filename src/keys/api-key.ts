@@ -30,8 +30,8 @@ export interface GeneratedApiKey {
   /** The SHA-256 of the key in hex. Store this. */
   hash: string
   /**
-   * Lets the owner recognize the key. It has all of the key except the secret, and the last four characters of the
-   * secret, such as `svc_team_42_…9f3a`. These four characters are 16 of the 256 random bits; the other 240 cannot be
+   * Lets the owner recognize the key, such as `svc_team_42_…9f3a`: the part before the secret, an ellipsis, and the
+   * last four characters of the secret. These four characters are 16 of the 256 random bits; the other 240 cannot be
    * guessed.
    */
   hint: string

@@ -27,8 +27,8 @@ const toSession = (activity: string) => `json_build_object('pid', ${activity}.pi
   'application', ${activity}.application_name, 'state', ${activity}.state, 'query', left(${activity}.query, 200))`
 
 /**
- * Selects the sessions that wait for a lock and already hold one, of any mode, on one of our tables. If a session waits
- * for a row, `pg_locks` shows the transaction that it waits for, but not the table. So the lock that the session
+ * Selects the sessions that wait for a lock and already hold a lock of any mode on one of our tables. If a session
+ * waits for a row, `pg_locks` shows the transaction that it waits for, but not the table. So the lock that the session
  * already holds identifies the table.
  */
 const SELECT_WAITS = `

@@ -150,7 +150,7 @@ async function createShownScriptOf(isKept) {
 }
 
 /**
- * Characters of shown scripts that look like an ASCII string. Latin letters count only if they look like a single
+ * Characters that may be shown and look like an ASCII string. Latin letters count only if they look like a single
  * letter: nobody mistakes `æ` for `ae`.
  */
 function listLookAlikes(shownScriptOf) {

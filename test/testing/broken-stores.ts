@@ -444,7 +444,7 @@ const ofSynchronizing: readonly BrokenStore[] = [
         context,
       ),
   }),
-  broken('synchronize-marks-what-was-pushed', 'marks all registrations after any push', {
+  broken('synchronize-marks-what-was-pushed', 'marks all registrations as synchronized after any push', {
     finish: ({ waiting }) => waiting.clear(),
   }),
   broken('synchronize-twice', 'fails if it has to mark a registration that is already synchronized', {

@@ -161,8 +161,8 @@ const listsById = (select: string) => ({
   listNewest: unprepared<NameRow>(
     `${select} WHERE name.domain_id < $1::uuid ORDER BY name.domain_id DESC LIMIT $2::bigint`,
   ),
-  // Compares rows, not single columns. With single columns, the planner may read the names of all teams in the order of
-  // their IDs, and discard those of other teams afterwards.
+  // Compares pairs of columns, not single columns. With single columns, the planner may read the names of all teams in
+  // the order of their IDs, and discard those of other teams afterwards.
   listOldestOfTeam: unprepared<NameRow>(
     `${select} WHERE (name.team_id, name.domain_id) > ($3::text, $1::uuid)
        AND (name.team_id, name.domain_id) <= ($3::text, '${LAST_ID}'::uuid)

@@ -98,8 +98,8 @@ export function covers(wildcard: string, name: Name): boolean {
 export const isParted = ({ registrableDomain }: Name, base: string): boolean => registrableDomain.length > base.length
 
 /**
- * Counts the names that a public suffix separated from the base when they were registered, if no public suffix
- * separates them today. Today's list determines what a new wildcard covers.
+ * Also counts names that a public suffix separated from the base when they were registered, unless a public suffix
+ * separates them from it today. Today's list determines what a new wildcard covers.
  */
 function withoutSuffixes(below: NamesBelow, wildcard: Name, teamId: string): NamesBelow {
   const covered = below.behindSuffixes.filter(

@@ -145,14 +145,14 @@ export const raceCases: readonly CaseDefinition[] = [
   ),
   wildcardRace(
     'race-below-a-held-name',
-    'MUST register either a wildcard or a name below it if the calling team registered their registrable domain',
+    'MUST register either a wildcard or a name below it in a race, even if the calling team has registered the base',
     '1',
     ['wildcard_conflict', 'subdomain_conflict'],
     { held: [['1', '']] },
   ),
   wildcardRace(
     'race-of-teams-below-a-held-name',
-    'MUST register either a wildcard or a name below it if one of two racing teams registered their registrable domain',
+    'MUST register either a wildcard or a name below it in a race, even if one of the teams has registered the base',
     '2',
     ['domain_already_licensed'],
     { held: [['2', '']] },

@@ -77,7 +77,7 @@ export const registerFields = {
  *   after another, also in the order of the names, except that retried names come later. So only a few calls are in
  *   memory, even with millions of names. The work begins when you use `await` or `for await`.
  * @throws {RegisterAllError} if a retry would not change the response, such as 401; if every call has failed for
- *   `patience`, or the next retry would come later than that; or if all other names have a result, and some still get
+ *   `patience`, or the next retry would come after that time; or if all other names have a result, and some still get
  *   `internal_error`. The error has the results so far, the names without a result, and the place to resume from.
  * @throws {TypeError} if an option is missing, invalid or unknown, or if a name is not a string. The message says what
  *   to pass instead, and shows neither the key nor the URL.

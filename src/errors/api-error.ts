@@ -41,7 +41,8 @@ const brand = Symbol.for('domain-registration.ApiError')
  * is for the logs of your server only.
  *
  * @throws {TypeError} if the error cannot be sent. A code of your own needs a status, and every status must be from 400
- *   to 599. HTTP must allow the headers. No header may describe how the body is sent, because the server sets that.
+ *   to 599. The headers must be valid in HTTP. No header may describe how the body is sent, because the server sets
+ *   that.
  *
  * @example
  * throw new ApiError('payment_required', 'The trial has ended; choose a plan.', { status: 402 })

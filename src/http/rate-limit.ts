@@ -6,7 +6,7 @@ import type { RateLimiter, RateLimiterResult } from './rate-limiter.ts'
 
 type RateLimitOptions = Pick<HandlerSettings, 'rateLimiter' | 'rateLimiterFailure' | 'rateLimitPolicy'>
 
-/** A call to limit. */
+/** A call that counts towards the limit. */
 interface LimitedCall {
   readonly key: string
   readonly deadline: Deadline

@@ -2,7 +2,7 @@ import type { HostnameDetails } from '../hostname/mistake.ts'
 import { MAX_DOMAINS, MAX_LIMIT, MAX_TEAM_ID_LENGTH } from '../wire/fields.ts'
 import type { InvalidCode } from '../wire/response.ts'
 
-/** When a hostname gets each code. The compiler reports a missing code. */
+/** The meaning of each code of a hostname. The compiler reports a missing code. */
 const invalidCodes: Readonly<Record<InvalidCode, string>> = {
   empty_domain: 'Empty, or only white space.',
   invalid_domain: 'Not a hostname, or a public IP address in an unusual spelling.',

@@ -165,6 +165,14 @@ describe('teams', () => {
     })
   })
 
+  test.each(['', 0, false])('fail with 500 if findTeam returns %j instead of null', async found => {
+    const store: DomainStore = { ...createStore(), findTeam: () => found as never }
+    expect(await rejection(registerDomains(organization, { domains, team_id: '1' }, store))).toMatchObject({
+      status: 500,
+      cause: new TypeError('The "id" of a team must be a string; findTeam returned undefined'),
+    })
+  })
+
   test('that cannot be looked up in a transaction fail with 500, and the cause is the failure', async () => {
     const cause = new Error('down')
     const store: DomainStore = { ...createStore(), isInTransaction: true, findTeam: () => Promise.reject(cause) }

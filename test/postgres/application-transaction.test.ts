@@ -369,6 +369,40 @@ test('if a call times out while it waits for another store on its client, the ne
   expect(savepoints.filter((word, index) => word === savepoints[index - 1])).toEqual([])
 })
 
+test('a call that had to wait for its turn gives its statements only a part of the remaining time', async () => {
+  await client.query('BEGIN')
+  const limits: number[] = []
+  let isFirst = true
+  async function query(text: string, values: unknown[]) {
+    if (isFirst && text.startsWith('SAVEPOINT')) await new Promise(resolve => setTimeout(resolve, 600))
+    if (text.startsWith('SAVEPOINT')) isFirst = false
+    if (text.includes("set_config('statement_timeout'")) limits.push(Number(values[0]))
+    return client.query(text, values)
+  }
+  const open = (timeLimit: number) => createPostgresStore({ database: { query }, findTeam, timeLimit })
+  const saving = save(open(20_000), '1', ['a.com'])
+  await Promise.all([saving, save(open(2000), '1', ['b.com'])])
+  // The second call begins with 1400 ms left. It works for 90 % of that, and one statement takes at most 60 % of it.
+  expect(limits[2]).toBeLessThanOrEqual(0.9 * 0.6 * 1400)
+})
+
+test('a call that fails responds only after the response to its rollback', async () => {
+  const events: string[] = []
+  await client.query('BEGIN')
+  async function query(text: string, values: unknown[]) {
+    const answer = await client.query(text, values)
+    if (text.startsWith('ROLLBACK')) await new Promise(resolve => setTimeout(resolve, 50))
+    if (/^(ROLLBACK|RELEASE)/.test(text)) events.push(text.split(' ')[0] as string)
+    return answer
+  }
+  const store = createPostgresStore({ database: { query }, findTeam })
+  const decide = () => {
+    throw new Error('nothing is saved')
+  }
+  await rejection(Promise.resolve(store.register(createRequest('1', [], [], decide))))
+  expect(events.slice(-2)).toEqual(['ROLLBACK', 'RELEASE'])
+})
+
 test.each(['SAVEPOINT', 'ROLLBACK', 'RELEASE'])(
   'a call ends at its time limit even if the connection never responds to %s',
   async command => {

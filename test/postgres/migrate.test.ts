@@ -68,6 +68,27 @@ test.each(['names', 'changes', 'locks', 'monitor', 'keys'])(
   },
 )
 
+test('`migrate` names all missing tables if several were dropped', async () => {
+  const pool = server.createPool()
+  await migrate({ database: pool, schema: 'bereft' })
+  await pool.query('DROP TABLE bereft.keys, bereft.monitor')
+  const { message } = (await rejection(migrate({ database: pool, schema: 'bereft' }))) as Error
+  expect(message.match(/"bereft"\.\w+/g)).toEqual(['"bereft".monitor', '"bereft".keys'])
+})
+
+test('`migrate` ends at its time limit while another program locks the tables', async () => {
+  const pool = server.createPool()
+  await migrate({ database: pool, schema: 'busy' })
+  const other = await pool.connect()
+  await other.query('BEGIN; LOCK TABLE busy.version')
+  const migrating = rejection(migrate({ database: pool, schema: 'busy', timeLimit: 100 }))
+  const late = new Promise(resolve => setTimeout(resolve, 5000, 'too late'))
+  const ended = await Promise.race([migrating, late])
+  await other.query('COMMIT')
+  other.release()
+  expect(ended).toMatchObject({ name: 'TimeLimitError' })
+})
+
 test('if `migrate` fails, it rejects with the reason, and creates nothing', async () => {
   const pool = server.createPool()
   await pool.query('CREATE SCHEMA occupied; CREATE VIEW occupied.names AS SELECT 1 AS domain_id')

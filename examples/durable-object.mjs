@@ -13,7 +13,7 @@ export class Registry extends DurableObject {
   handle = domainsHandler({ store: this.store, keys: this.keys, operations: ['create', 'delete'] })
 
   async fetch(request) {
-    // The alarm is set before anything is saved, so every saved change has one.
+    // The alarm is set before anything is saved, so every saved change has an alarm.
     await this.wakeWithin(1000)
     return this.handle(request)
   }

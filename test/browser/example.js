@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { launchChromium } from './chromium.js'
 
 /**
- * Before the tests of a file, starts an example on a free port, and Chromium. Ends both after the tests.
+ * Starts Chromium, and an example on a free port, before the tests of a file. Ends both after the tests.
  *
  * @param wanted Patterns by name. Each is matched against the output of the example.
  * @returns An object with `openPage`. Once the tests begin, it also has the matches by name.

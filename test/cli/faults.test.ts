@@ -73,7 +73,7 @@ const sql =
     return asFound(server)
   }
 
-/** Faults of the database, by their names in the runbook. The others have their own tests below. */
+/** Faults of the database, by their names in the runbook. Faults that are not listed have their own tests below. */
 const databaseFaults: Readonly<Record<string, Fault>> = {
   async 'the database is stopped'(server) {
     return { config: { ...server.config, port: await findFreePort() } }

@@ -40,7 +40,7 @@ const keys = createPostgresKeyStore({ database: pool, schema })
 const { key: apiKey, hash } = await generateApiKey({ type: 'team', id: '1' })
 await keys.addKey({ hash, type: 'team', ownerId: '1', scopes: ['domains:create'] })
 
-/** The gateway keeps the address of the service while its server is killed. While `isAway`, it accepts no clients. */
+/** Through the gateway, the service has the same address after each restart. While `isAway`, it accepts no clients. */
 let isAway = false
 const gateway = createServer(client => {
   client.on('error', () => {})

@@ -141,7 +141,7 @@ async function becomeStill(callers: readonly Caller[]): Promise<void> {
   }
 }
 
-/** Returns the next order: the last step that a later caller could also have taken is now taken by that caller. */
+/** Returns the next order: at the last step that a later caller could have taken, the next such caller takes it. */
 function findNext(forks: readonly Fork[]): Order | undefined {
   const last = forks.findLastIndex(({ ready, chosen }) => ready.indexOf(chosen) < ready.length - 1)
   const fork = forks[last]

@@ -59,7 +59,7 @@ describe('messages', () => {
   test('are those in messages.txt', async () => {
     const installed = `(tldts ${suffixList.version}), published on ${suffixList.published}`
     // For each wording: the first message with its details, and the number of cases. Messages have the same wording if
-    // they differ only in quoted text and characters.
+    // they differ only in quoted text and in code points such as U+00AD.
     const wordings = new Map<string, string[]>()
     for (const [input] of cases) {
       const answer = classifyHostname(input)

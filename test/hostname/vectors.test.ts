@@ -26,7 +26,8 @@ function findDifferences<Case>(cases: readonly Case[], check: (vector: Case) => 
 test('Public Suffix List: every case gets the expected registrable domain', () => {
   const cases = readCases<[string, string | null]>('public-suffix-list.json')
   /**
-   * Here, top-level labels outside the list are internal; in the list's own algorithm, any label is a public suffix.
+   * For this package, a top-level label outside the list is internal. For the list's own algorithm, it is a public
+   * suffix.
    */
   const unlisted = new Set(['example.example', 'b.example.example', 'a.b.example.example'])
   expect(cases.length).toBeGreaterThan(70)
@@ -98,7 +99,7 @@ describe('Unicode 17 IdnaTestV2', () => {
       findDifferences(cases, ([source, ascii, status]) => {
         const classification = classifyHostname(source)
         if (!classification.valid) return null
-        // In the vectors, a trailing dot is an error (an empty label). Here it is the root of the DNS.
+        // In the vectors, a trailing dot is an error (an empty label). In this package, it means the root of the DNS.
         const isTrailingDotOnly = status.every(code => code === 'A4_2') && /[.。．｡]$/.test(source)
         const isAllowed = status.every(code => code === 'V2') || isTrailingDotOnly
         return isAllowed && classification.domain === ascii.replace(/\.$/, '') ? null : classification

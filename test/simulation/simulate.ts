@@ -48,8 +48,8 @@ interface Process {
 }
 
 /**
- * A hostname as a caller writes it, and its parts. If it can never be registered, `null` instead of the parts, and the
- * code of its result.
+ * A hostname as a caller writes it, and its parts. If it can never be registered, there are no parts, but the code of
+ * its result.
  */
 interface Entry {
   readonly input: string

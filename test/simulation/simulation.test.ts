@@ -9,7 +9,7 @@ import { installVirtualTime } from './virtual-clock.ts'
 /** A single seed to repeat, with a trace. If it is not set, all seeds are run. */
 const { SEED } = process.env
 
-/** As many schedules as `npm test` runs. */
+/** The number of schedules for a broken store: as many as `npm test` runs for a correct one. */
 const SCHEDULES_OF_BROKEN = 250
 
 let restoreTime = () => {}

@@ -37,7 +37,7 @@ test('new IDs of calls and transfers sort last, even if the clocks of two proces
   expect(toDomains(await store.list())).toEqual(['a.com', 'b.com', 'c.com', 'd.com'])
   await other.transfer?.({ from: '1', to: '2', domains: ['a.com'], counted: false, decide: () => true })
   expect(toDomains(await store.list())).toEqual(['b.com', 'c.com', 'd.com', 'a.com'])
-  // The random parts of their IDs do not decide the order.
+  // The order of the following names must not depend on the random parts of their IDs.
   const domains = manyDomains(20)
   for (const [index, domain] of domains.entries()) {
     setClock(now + (index % 2) * DAY)

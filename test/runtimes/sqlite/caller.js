@@ -19,7 +19,7 @@ const print = message => writeSync(1, `${JSON.stringify(message)}\n`)
 
 for (let index = 0; ; index += 1) {
   const call = `${caller}-${index}`
-  // Some names have a registrable domain of their own. The others share one with all callers.
+  // Half of the names have their own registrable domain. The other half are in one that all callers share.
   const domains = Array.from({ length: 20 }, (_, n) => (n % 2 ? `n${n}.call-${call}.shared.com` : `n${n}-${call}.com`))
   print({ call, domains })
   const { data } = await registerDomains(keyContext, { domains }, store, {

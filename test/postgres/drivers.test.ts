@@ -2,12 +2,13 @@ import { drizzle } from 'drizzle-orm/node-postgres'
 import { Kysely, PostgresDialect } from 'kysely'
 import { Client, type Pool } from 'pg'
 import postgres, { type Sql } from 'postgres'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { bridgeDrizzle } from '../../examples/bridge-drizzle.ts'
 import { bridgeKysely } from '../../examples/bridge-kysely.ts'
 import { toDatabase } from '../../src/postgres/driver.ts'
 import { createPostgresKeyStore, createPostgresStore, migrate, type PostgresDriver } from '../../src/postgres/index.ts'
 import { hasCode } from '../../src/postgres/retry.ts'
+import type { Answer, BoundStatement } from '../../src/postgres/statement.ts'
 import { createRequest, save } from '../../src/testing/calls.ts'
 import { createDeadline } from '../../src/time/deadline.ts'
 import { counts } from '../counts.ts'
@@ -139,4 +140,50 @@ test('a single pg connection is rejected at start-up, and the error says what to
     await expect(migrate({ database: connection })).rejects.toThrow(refusal)
   }
   lent.release()
+})
+
+describe('pg: a transaction in which a statement fails', () => {
+  const failing = { name: '', text: 'failing' }
+
+  /** A database with one client, which responds to all statements but `ROLLBACK` by itself. */
+  function connect(rollBack: () => Promise<Answer>) {
+    const sent: string[] = []
+    const released: unknown[] = []
+    const client = {
+      pipeline: true,
+      async query({ text }: BoundStatement): Promise<Answer> {
+        sent.push(text)
+        if (text === failing.text) throw new Error('failed')
+        return text === 'ROLLBACK' ? rollBack() : { rows: [] }
+      },
+      release: (error?: Error) => released.push(error),
+      on() {},
+      removeListener() {},
+    }
+    const pool = { connect: (callback: (error: undefined, lent: typeof client) => void) => callback(undefined, client) }
+    return { sent, released, database: toDatabase({ database: pool as PostgresDriver }) }
+  }
+
+  test('sends nothing afterwards, because another transaction may have its connection', async () => {
+    const { sent, released, database } = connect(async () => ({ rows: [] }))
+    let sendLate = async () => {}
+    const running = database.transact(createDeadline(5000), {}, async ({ ask, change }) => {
+      sendLate = async () => void (await change({ name: '', text: 'late' }))
+      await ask(failing)
+    })
+    await expect(running).rejects.toThrow('failed')
+    await rejection(sendLate())
+    expect(sent).toEqual(['BEGIN; ', 'failing', 'ROLLBACK'])
+    expect(released).toEqual([undefined])
+  })
+
+  test('closes its connection if the server does not respond to the ROLLBACK within a second', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const { released, database } = connect(() => new Promise(() => {}))
+    const running = rejection(database.transact(createDeadline(5000), {}, ({ ask }) => ask(failing)))
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(released).toEqual([expect.objectContaining({ message: 'failed' })])
+    expect(await running).toMatchObject({ message: 'failed' })
+  })
 })

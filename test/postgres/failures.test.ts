@@ -130,6 +130,18 @@ describe.each([
     expect(countDeadlocks()).toBe(before)
   })
 
+  test('locks the unregistered names of a release too, so nobody registers one of them meanwhile', async () => {
+    const { store } = createStore()
+    await save(store, '1', ['a.com', 'www.z.com'])
+    const other = await foreign.connect()
+    await other.query("BEGIN; SELECT FROM domain_registration.locks WHERE registrable_domain = 'z.com' FOR UPDATE")
+    const releasing = store.release('1', ['a.com', 'z.com'])
+    await waitUntilLocking(1)
+    await other.query('COMMIT')
+    other.release()
+    expect(toDomains(await releasing)).toEqual(['a.com'])
+  })
+
   test('rejects with the lock timeout if another program keeps a lock, and keeps its connection', async () => {
     const { database: pool, store } = createStore({ timeLimit: 500 }, { options: '-c lock_timeout=50ms' })
     await save(store, '1', ['example.com'])
@@ -192,12 +204,44 @@ describe.each([
     },
   )
 
+  test('returns a connection that the pool lends only after the call has timed out', async () => {
+    const { database: pool, store } = createStore({ timeLimit: 100 })
+    const borrowed = await pool.connect()
+    await expect(rejection(save(store, '1', ['a.com']))).resolves.toMatchObject({ name: 'TimeLimitError' })
+    borrowed.release()
+    await new Promise(resolve => setTimeout(resolve, 10))
+    expect([pool.totalCount, pool.idleCount, pool.waitingCount]).toEqual([1, 1, 0])
+  })
+
   test('discards a connection whose prepared statements were deallocated', async () => {
     const { database: pool, store } = createStore()
     await save(store, '1', ['a.com', 'www.a.com'])
     await pool.query('DEALLOCATE ALL')
     await expect(rejection(save(store, '1', ['b.com', 'www.b.com']))).resolves.toMatchObject({ code: '26000' })
     expect(await save(store, '1', ['b.com', 'www.b.com'])).toHaveLength(2)
+  })
+
+  test('discards a connection on which somebody has prepared a statement with the same name', async () => {
+    const { database: pool } = createStore()
+    const database = toDatabase({ database: pool })
+    const select = { name: 'taken', text: 'SELECT 1 AS number' }
+    const settings = { transaction_isolation: 'read committed' }
+    const read = async () => (await database.transact(createDeadline(5000), settings, ({ ask }) => ask(select))).rows
+    await pool.query('PREPARE taken AS SELECT 2')
+    await expect(rejection(read())).resolves.toMatchObject({ code: '42P05' })
+    expect(await read()).toEqual([{ number: 1 }])
+  })
+
+  test('leaves no listeners on the clients of the pool', async () => {
+    const { database: pool, store } = createStore()
+    const countListeners = async () => {
+      const client = await pool.connect()
+      client.release()
+      return client.listenerCount('error')
+    }
+    const before = await countListeners()
+    await save(store, '1', ['example.com'])
+    expect(await countListeners()).toBe(before)
   })
 
   test('discards a connection whose plans have outdated column types', async () => {

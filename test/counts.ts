@@ -20,7 +20,7 @@ const table = {
   transactions: /*             */ [20, 400],
   /** Places at which a connection is cut. */
   cuts: /*                     */ [10, 24],
-  /** Cases of the conformance suite (of about 150), for each additional PostgreSQL driver. */
+  /** The most cases of the conformance suite that each additional PostgreSQL driver runs. The suite has about 150. */
   casesOfDrivers: /*           */ [25, 1_000],
   /** Calls that get 503 because the monitor is unavailable. */
   callsWithoutMonitor: /*      */ [1_000, 10_000],

@@ -448,7 +448,7 @@ test('when a failover left a standby, responses, the log, metrics and doctor sho
   await pool.end()
   await server.killAll()
   writeFileSync(signal, '')
-  // A standby accepts only connections that read.
+  // Not awaited: `start` waits until the server accepts writes, which a standby never does.
   void server.start().catch(() => {})
   const isStandby = async () => {
     const asking = new Client(server.config)

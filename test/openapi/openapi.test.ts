@@ -108,7 +108,7 @@ test('every error code is documented at its status, with an example', () => {
   expect(Object.fromEntries(codes)).toEqual(answered)
 })
 
-test('the export warns that `after` does not follow changes', () => {
+test('the description of the export warns that `after` does not find later changes', () => {
   const { description } = openapi({ operations: ['create', 'export'] }).paths['/v1/domains/export'].get
   expect(description).toContain('This does not follow changes')
 })

@@ -283,9 +283,13 @@ const ofRegistering: readonly BrokenStore[] = [
       return summarize([...own, ...behind.filter(isOwn)], [...others, ...behind.filter(row => !isOwn(row))], [], base)
     },
   }),
-  broken('below-finds-ten-behind-suffixes', 'stops at three names behind public suffixes', {
-    summarize: (own, others, behind, base) => summarize(own, others, behind.slice(0, 3), base),
-  }),
+  broken(
+    'below-finds-ten-behind-suffixes',
+    'returns only three of the names that a public suffix separates from the base',
+    {
+      summarize: (own, others, behind, base) => summarize(own, others, behind.slice(0, 3), base),
+    },
+  ),
   broken('below-answers-in-order', 'returns results in reverse order', {
     reportFound: found => ({ ...found, below: found.below.toReversed() }),
   }),

@@ -5,7 +5,7 @@ import { runWithin } from '../../src/time/run-within.ts'
 const never = () => new Promise<never>(() => {})
 const message = 'No answer'
 
-test('work that ends in time passes on its value or error, and leaves no timer or listener behind', async () => {
+test('runWithin returns the value or throws the error of work that ends in time, and leaves no timer or listener', async () => {
   const { signal } = new AbortController()
   const counts: number[] = []
   const counted = Object.assign(signal, {

@@ -66,7 +66,7 @@ describe('a cursor', () => {
 
   test.each([
     ['of 513 characters', 'x'.repeat(513), 'after must be the "next" of the previous page.'],
-    ['that is sent twice', ['a', 'b'], 'after must be sent once.'],
+    ['that is sent twice in one query', ['a', 'b'], 'after must be sent once.'],
     ['that is a number', 7, 'after must be sent once.'],
   ])('%s is rejected', (_, after, message) => {
     expect(() => parseListQuery({ team_id: '1', after }, organization)).toThrow(message)

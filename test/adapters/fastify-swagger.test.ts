@@ -39,7 +39,7 @@ describe('the document of @fastify/swagger', () => {
     }
   })
 
-  test('keeps the application’s routes, schemas and security schemes, even if the package’s have the same names', async () => {
+  test('keeps the application’s routes, schemas and security schemes, even if the package uses these names', async () => {
     const own = {
       components: {
         schemas: { ErrorResponse: { type: 'string' } },

@@ -39,7 +39,7 @@ describe('the document of @fastify/swagger', () => {
     }
   })
 
-  test('keeps the application’s routes, schemas and security schemes, even those named like the package’s', async () => {
+  test('keeps the application’s paths, schemas and security schemes, even those named like the package’s', async () => {
     const own = {
       components: {
         schemas: { ErrorResponse: { type: 'string' } },

@@ -6,7 +6,13 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { bridgeDrizzle } from '../../examples/bridge-drizzle.ts'
 import { bridgeKysely } from '../../examples/bridge-kysely.ts'
 import { toDatabase } from '../../src/postgres/driver.ts'
-import { createPostgresKeyStore, createPostgresStore, migrate, type PostgresDriver } from '../../src/postgres/index.ts'
+import {
+  createPostgresKeyStore,
+  createPostgresStore,
+  migrate,
+  type PostgresBridge,
+  type PostgresDriver,
+} from '../../src/postgres/index.ts'
 import { hasCode } from '../../src/postgres/retry.ts'
 import type { Answer, BoundStatement } from '../../src/postgres/statement.ts'
 import { createRequest, save } from '../../src/testing/calls.ts'
@@ -142,7 +148,7 @@ test('a single pg connection is rejected at start-up, and the error says what to
   lent.release()
 })
 
-describe('pg: a transaction in which a statement fails', () => {
+describe('pg: a transaction that fails', () => {
   const failing = { name: '', text: 'failing' }
 
   /** A database with one client, which responds to all statements but `ROLLBACK` by itself. */
@@ -177,6 +183,17 @@ describe('pg: a transaction in which a statement fails', () => {
     expect(released).toEqual([undefined])
   })
 
+  test('because its process was busy beyond the time limit sends no more statements', async () => {
+    const { sent, released, database } = connect(async () => ({ rows: [] }))
+    const running = database.transact(createDeadline(20), {}, async ({ change }) => {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 30)
+      await change({ name: '', text: 'late' })
+    })
+    expect(await rejection(running)).toMatchObject({ name: 'TimeLimitError' })
+    expect(sent).toEqual(['BEGIN; '])
+    expect(released).toEqual([expect.any(Error)])
+  })
+
   test('closes its connection if the server does not respond to the ROLLBACK within a second', async () => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
@@ -186,4 +203,26 @@ describe('pg: a transaction in which a statement fails', () => {
     expect(released).toEqual([expect.objectContaining({ message: 'failed' })])
     expect(await running).toMatchObject({ message: 'failed' })
   })
+})
+
+test('a bridge does not commit a transaction if its last response comes after the time limit', async () => {
+  const last = { name: '', text: 'last' }
+  let isCommitted = false
+  const bridge: PostgresBridge = {
+    query: async () => ({ rows: [] }),
+    async transaction(work) {
+      const result = await work({
+        async query(text) {
+          if (text === last.text) await new Promise(resolve => setTimeout(resolve, 100))
+          return { rows: [] }
+        },
+      })
+      isCommitted = true
+      return result
+    },
+  }
+  const running = toDatabase({ database: bridge }).transact(createDeadline(50), settings, ({ change }) => change(last))
+  expect(await rejection(running)).toMatchObject({ name: 'TimeLimitError' })
+  await new Promise(resolve => setTimeout(resolve, 100))
+  expect(isCommitted).toBe(false)
 })

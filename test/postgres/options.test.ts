@@ -1,7 +1,14 @@
 import { Pool } from 'pg'
 import { expect, test } from 'vitest'
 import { toSettings } from '../../src/postgres/engine.ts'
-import { createPostgresKeyStore, createPostgresStore, migrate, postgresSchema } from '../../src/postgres/index.ts'
+import {
+  createPostgresKeyStore,
+  createPostgresStore,
+  migrate,
+  type PostgresDriver,
+  postgresSchema,
+} from '../../src/postgres/index.ts'
+import { lookUp } from '../../src/testing/calls.ts'
 
 const database = new Pool()
 const findTeam = () => null
@@ -40,4 +47,44 @@ test('a transaction gets a time limit of at least 1 ms, because PostgreSQL treat
     lock_timeout: '1',
     idle_in_transaction_session_timeout: '1',
   })
+})
+
+const hash = 'a'.repeat(64)
+const owner = { type: 'team', ownerId: '1' } as const
+const silent: PostgresDriver = {
+  query: () => new Promise(() => {}),
+  transaction: () => new Promise(() => {}),
+}
+const options = { database: silent, timeLimit: 20 }
+
+test.each<[string, () => unknown]>([
+  ['migrate', () => migrate(options)],
+  ['list of a store', () => createPostgresStore({ ...options, findTeam }).list()],
+  ['findKey of a key store', () => createPostgresKeyStore(options).findKey(hash)],
+  ['listKeys of a key store', () => createPostgresKeyStore(options).listKeys(owner)],
+  ['revokeKey of a key store', () => createPostgresKeyStore(options).revokeKey(hash)],
+])('%s rejects at its time limit if the database does not respond', async (_, call) => {
+  await expect((async () => call())()).rejects.toThrow('No response within the time limit of 20 ms')
+})
+
+test.each([
+  [true, [/^domain_registration_find_key_/, /^domain_registration_find_names_/]],
+  [false, []],
+])('preparedStatements: %s decides whether stores and key stores prepare statements', async (isOn, expected) => {
+  const names: string[] = []
+  const client = {
+    async query({ name, text }: { name?: string; text: string }) {
+      if (name) names.push(name)
+      return { rows: [], command: text }
+    },
+    release() {},
+    on() {},
+    removeListener() {},
+  }
+  const pool = { connect: (callback: (error: undefined, lent: typeof client) => void) => callback(undefined, client) }
+  const options = { database: pool as PostgresDriver, preparedStatements: isOn }
+  await expect((async () => createPostgresKeyStore(options).findKey(hash))()).rejects.toThrow('Row-level security')
+  await lookUp(createPostgresStore({ ...options, findTeam }), '1', ['example.com'])
+  for (const name of expected) expect(names).toContainEqual(expect.stringMatching(name))
+  expect(names.length > 0).toBe(isOn)
 })

@@ -83,6 +83,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
 
     test.each<[what: string, changes: KeyChanges]>([
       ['sets a new label', { label: `Nightly "import", 'é'` }],
+      ['sets an empty label', { label: '' }],
       ['removes the label', { label: null }],
       ['sets new scopes', { scopes: ['domains:delete', 'domains:read'] }],
       ['removes all scopes', { scopes: [] }],

@@ -2,8 +2,9 @@ import { expect, test } from 'vitest'
 import { previewDomains } from '../../src/index.ts'
 import { createRegistrationRequest } from '../../src/registry/request.ts'
 import { createSqliteStore } from '../../src/sqlite/index.ts'
+import { save } from '../../src/testing/calls.ts'
 import { createFolder } from './create-folder.ts'
-import type { TestDatabase } from './open-database.ts'
+import { openDatabase, type TestDatabase } from './open-database.ts'
 
 const { open } = createFolder()
 const findTeam = () => ({ id: '1', organizationId: '1', state: 'active' }) as const
@@ -43,3 +44,43 @@ test('all reads of a preview see the same data, even if another process register
   await registered
   expect((await previewDomains(context, body, store)).data.results).toMatchObject([{ status: 'existing' }])
 })
+
+const toBigInts = (row: object) =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, typeof value === 'number' ? BigInt(value) : value]),
+  )
+
+test.each([
+  ['safeIntegers', toBigInts],
+  ['setReadBigInts', toBigInts],
+  ['setReturnArrays', Object.values],
+])(
+  'a store returns numbers and objects, even if the application has turned on %s on its handle',
+  async (set, change) => {
+    const database = openDatabase()
+    const changed: TestDatabase = {
+      exec: sql => database.exec(sql),
+      close: () => database.close(),
+      prepare(sql) {
+        const statement = database.prepare(sql)
+        let isOn = true
+        const setting = {
+          [set](value: boolean) {
+            isOn = value
+          },
+        }
+        return {
+          ...setting,
+          reader: statement.reader,
+          run: (...values) => statement.run(...values),
+          all: (...values) => statement.all(...values).map((row: unknown) => (isOn ? change(row as object) : row)),
+        }
+      },
+    }
+    const store = createSqliteStore({ database: changed, findTeam, synchronize() {} })
+    const saved = await save(store, '1', ['example.com'])
+    expect(await store.list()).toEqual(saved)
+    expect(await store.listPending()).toMatchObject([{ domain: 'example.com', refusals: 0 }])
+    database.close()
+  },
+)

@@ -88,3 +88,17 @@ test.each([
   for (const name of expected) expect(names).toContainEqual(expect.stringMatching(name))
   expect(names.length > 0).toBe(isOn)
 })
+
+test.each(['3F000', '42P01', '42703', '42P10'])(
+  'if the database reports with %s that a part of the tables is missing, calls say how to create it',
+  async code => {
+    const cause = Object.assign(new Error('missing'), { code })
+    const database: PostgresDriver = { ...silent, query: () => Promise.reject(cause) }
+    const message = expect.stringContaining('run migrate(), then "domain-registration doctor"')
+    for (const call of [
+      () => createPostgresStore({ database, findTeam }).list(),
+      () => createPostgresKeyStore({ database }).findKey(hash),
+    ])
+      await expect((async () => call())()).rejects.toMatchObject({ message, code, cause })
+  },
+)

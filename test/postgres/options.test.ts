@@ -102,3 +102,17 @@ test.each(['3F000', '42P01', '42703', '42P10'])(
       await expect((async () => call())()).rejects.toMatchObject({ message, code, cause })
   },
 )
+
+test('`migrate` creates nothing if it cannot find out whether there are tables', async () => {
+  let hasBegun = false
+  const denied = Object.assign(new Error('permission denied'), { code: '42501' })
+  const database: PostgresDriver = {
+    query: () => Promise.reject(denied),
+    async transaction() {
+      hasBegun = true
+      throw new Error('Nothing should be created')
+    },
+  }
+  await expect(migrate({ database })).rejects.toBe(denied)
+  expect(hasBegun).toBe(false)
+})

@@ -24,11 +24,18 @@ const states: Readonly<Record<ScenarioName, number>> = {
   'a failed push is made due during a release': 466,
   'calls of one team reach its limit': 94,
   'a name is imported, registered and released': 430,
+  'a name is transferred twice and released': 586,
+  'a transfer and a call reach a limit': 118,
 }
 const names = Object.keys(states) as ScenarioName[]
 /** The other scenarios take several seconds each. */
 const small = names.filter(name => states[name] < 400)
 const all = names.reduce((sum, name) => sum + states[name], 0)
+/**
+ * When leases end, SQLite also makes a release due that still follows a registration. The memory store does so only
+ * after the push of the registration. The end is the same, but SQLite visits two more states.
+ */
+const allInSqlite = all + 2
 
 const TIME_LIMIT = 600_000
 
@@ -53,7 +60,7 @@ describe('in every order of steps, no names overlap and no change is lost', () =
     const { violations, states: visited } = await exploreStore(tables, isLong ? {} : { scenarios: few })
     database.close()
     expect(violations).toBe(0)
-    expect(visited).toBe(isLong ? all : states[few[0]])
+    expect(visited).toBe(isLong ? allInSqlite : states[few[0]])
   })
 })
 
@@ -61,6 +68,7 @@ const TABLES = ['names', 'changes', 'monitor'].map(name => `domain_registration_
 
 const TWO_TEAMS = 'two teams register names that overlap'
 const TWICE = 'a name is registered twice and released'
+const TRANSFERRED = 'a name is transferred twice and released'
 const WILDCARD = 'a wildcard is released while another team registers below it'
 
 /**
@@ -87,6 +95,12 @@ const lossy: readonly (readonly [id: string, scenario: ScenarioName])[] = [
   ['release-outlives-a-failed-push', TWICE],
   ['refused-in-a-sweep-alone', TWO_TEAMS],
   ['import-tells-the-monitor-the-rest', 'a name is imported, registered and released'],
+  ['transfer-keeps-names-watched', TRANSFERRED],
+  ['transfer-of-what-is-pending', TRANSFERRED],
+  ['transfer-is-due', TRANSFERRED],
+  ['transfer-overtakes-nothing', TRANSFERRED],
+  ['transfer-and-release', TRANSFERRED],
+  ['transfer-counts', 'a transfer and a call reach a limit'],
 ]
 
 describe('exploreStore', () => {
@@ -180,12 +194,15 @@ test('docs/proof-broken.md lists each broken outbox and store, and the scenario 
     ({ breaks, scenario, isFoundBySimulation }) =>
       `| ${breaks} | ${scenario} | ${isFoundBySimulation ? 'yes' : 'no'} |`,
   )
-  const stores = lossy.map(
-    ([id, scenario]) => `| ${brokenStores.find(store => store.id === id)?.breaks} | ${scenario} |`,
-  )
-  const rows = page.split('\n').filter(line => line.startsWith('| '))
+  const stores = [...new Set(lossy.map(([, scenario]) => scenario))].flatMap(scenario => [
+    `When ${scenario}, exploration finds a store that:`,
+    ...lossy
+      .filter(([, finding]) => finding === scenario)
+      .map(([id]) => `- ${brokenStores.find(store => store.id === id)?.breaks}`),
+  ])
+  const rows = page.split('\n').filter(line => /^(\| |- |When )/.test(line))
   expect(rows).toEqual([
     ...['| an outbox that | exploration finds it when | the simulation finds it |', '| --- | --- | --- |', ...outboxes],
-    ...['| a store that | exploration finds it when |', '| --- | --- |', ...stores],
+    ...stores,
   ])
 })

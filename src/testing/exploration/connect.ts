@@ -89,6 +89,14 @@ export function connectBackend(world: World, process: Process, backend: StoreBac
           return findings
         }),
     }),
+    ...(backend.transfer && {
+      transfer: (request, keys, recording) =>
+        ask(`transfer ${tell(keys.names)}`, async () => {
+          const transferred = await backend.transfer?.(request, keys, recording)
+          if (transferred) ledger.transfer(transferred)
+          return transferred
+        }),
+    }),
     outbox: {
       ...through(outbox),
       take(limit, lease) {

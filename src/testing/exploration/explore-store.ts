@@ -9,7 +9,7 @@ import { type Found, search } from './search.ts'
 export interface ExploreOptions<Backend extends StoreBackend = StoreBackend> {
   /** Called at the end of each schedule, with the backend that `createBackend` returned for it. */
   closeBackend?: ((backend: Backend) => Awaitable<unknown>) | undefined
-  /** The scenarios to explore. Default: all, except the import if the backend has none. */
+  /** The scenarios to explore. Default: all, except those with imports or transfers if the backend has none. */
   scenarios?: readonly ScenarioName[] | undefined
 }
 
@@ -27,16 +27,17 @@ export interface Exploration {
 }
 
 /**
- * Runs calls, releases, imports and sweeps on your own store in every possible order of their steps. A step is a call
- * of the backend or a push. In each scenario, some steps fail, lose their responses or arrive late, processes die, and
- * leases expire. All of this happens at every possible point.
+ * Runs calls, releases, transfers, imports and sweeps on your own store in every possible order of their steps. A step
+ * is a call of the backend or a push. In each scenario, some steps fail, lose their responses or arrive late, processes
+ * die, and leases expire. All of this happens at every possible point.
  *
- * The exploration checks four things:
+ * The exploration checks five things:
  *
  * - In every state, no names overlap, no ID changes its team, no team exceeds its limit, and each registered name is
  *   watched or pending.
  * - The results of calls are correct.
  * - No step fails by itself.
+ * - A transferred name stays watched.
  * - Once failures stop, exactly the registered names are watched.
  *
  * The exploration cannot see inside a step, for example whether a lock is missing; {@link domainStoreSuite} tests that.

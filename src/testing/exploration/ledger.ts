@@ -1,5 +1,5 @@
 import type { PendingChange } from '../../registry/outbox.ts'
-import type { Change, Registration } from '../../registry/store.ts'
+import type { Change, Registration, TransferredRegistrations } from '../../registry/store.ts'
 import { type Action, type ActionResult, scenarioTeams } from './scenarios.ts'
 
 /** Records the history of a schedule, and checks it. */
@@ -8,38 +8,35 @@ export type Ledger = ReturnType<typeof createLedger>
 export function createLedger() {
   /** For each ID, the last change that the monitor has accepted. */
   const monitor = new Map<string, Change>()
-  const saved = new Map<string, Registration>()
-  const gone = new Set<string>()
+  const history = createHistory()
+  const { saved, gone, rename } = history
   const acknowledged = new Set<string>()
-  const names = new Map<string, string>()
   let violation: string | null = null
 
   const violate = (what: string) => {
     violation ??= what
   }
-  /** Replaces IDs with names that do not depend on the order in which other IDs were created. */
-  const rename = (text: string) => [...names].reduce((text, [id, name]) => text.replaceAll(id, name), text)
+
+  /** Whether the name of a former ID is still registered, but the monitor watches no newer ID of it. */
+  function isForgotten({ domainId }: Change): boolean {
+    const newer = history.newerIds(domainId)
+    const isHeld = newer.length > 0 && !gone.has(newer.at(-1) as string)
+    return isHeld && !newer.some(id => monitor.get(id)?.kind === 'registered')
+  }
 
   return {
     violation: () => violation,
     show: (value: unknown) => rename(JSON.stringify(value, withoutTimes) ?? ''),
-
-    save(registrations: readonly Registration[]): void {
-      for (const registration of registrations) {
-        const { domainId, domain } = registration
-        const before = [...saved.values()].filter(other => other.domain === domain).length
-        if (!saved.has(domainId)) names.set(domainId, `${domain}#${before}`)
-        saved.set(domainId, registration)
-      }
-    },
-
-    release(registrations: readonly Registration[]): void {
-      for (const { domainId } of registrations) gone.add(domainId)
-    },
+    save: history.save,
+    release: history.release,
+    transfer: history.transfer,
 
     watch(changes: readonly Change[]): void {
-      for (const change of changes)
+      for (const change of changes) {
         if (monitor.get(change.domainId)?.kind !== 'released') monitor.set(change.domainId, change)
+        if (change.kind === 'released' && isForgotten(change))
+          violate(`${change.domain} is not watched after a transfer`)
+      }
     },
 
     /** The IDs that have been released. */
@@ -86,6 +83,52 @@ export function createLedger() {
       [...acknowledged].map(rename).sort(),
       [...gone].map(rename).sort(),
     ],
+  }
+}
+
+/** Records all registrations, even those that were released or transferred. */
+function createHistory() {
+  const saved = new Map<string, Registration>()
+  const gone = new Set<string>()
+  /** The new ID of each ID that was transferred. */
+  const successors = new Map<string, string>()
+  const names = new Map<string, string>()
+
+  function save(registrations: readonly Registration[]): void {
+    for (const registration of registrations) {
+      const { domainId, domain } = registration
+      const before = [...saved.values()].filter(other => other.domain === domain).length
+      if (!saved.has(domainId)) names.set(domainId, `${domain}#${before}`)
+      saved.set(domainId, registration)
+    }
+  }
+
+  return {
+    saved,
+    gone,
+    save,
+
+    release(registrations: readonly Registration[]): void {
+      for (const { domainId } of registrations) gone.add(domainId)
+    },
+
+    transfer(transferred: TransferredRegistrations): void {
+      save(transferred.saved)
+      for (const [index, { domainId }] of transferred.saved.entries()) {
+        const formerId = transferred.found.registrations[index]?.domainId as string
+        gone.add(formerId)
+        successors.set(formerId, domainId)
+      }
+    },
+
+    /** Returns the IDs that the registration got in later transfers. */
+    newerIds(domainId: string): readonly string[] {
+      const next = successors.get(domainId)
+      return next === undefined ? [] : [next, ...this.newerIds(next)]
+    },
+
+    /** Replaces IDs with names that do not depend on the order in which other IDs were created. */
+    rename: (text: string) => [...names].reduce((text, [id, name]) => text.replaceAll(id, name), text),
   }
 }
 

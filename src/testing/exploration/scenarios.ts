@@ -1,6 +1,7 @@
 import { deleteDomains } from '../../operations/delete-domains.ts'
 import { importDomains } from '../../operations/import-domains.ts'
 import { registerDomains } from '../../operations/register-domains.ts'
+import { transfer } from '../../operations/transfer.ts'
 import type { ManagedStore } from '../../registry/managed-store.ts'
 import type { Team } from '../../registry/store.ts'
 
@@ -35,7 +36,7 @@ export interface Scenario {
   /** The domains that the monitor refuses until the end. */
   readonly refused?: readonly string[]
   /** The method of the backend that the scenario needs. If the backend lacks it, the scenario is left out. */
-  readonly needs?: 'import'
+  readonly needs?: 'import' | 'transfer'
 }
 
 export const scenarioTeams: readonly Team[] = [
@@ -94,6 +95,14 @@ export const importName = (teamId: string, domain: string, domainId: string): Ac
     attempt(async () => {
       await importDomains(store, [{ domainId, domain, teamId, createdAt: new Date(0), synchronized: false }])
       return {}
+    }),
+})
+
+export const transferName = (from: string, to: string, domain: string): Action => ({
+  run: store =>
+    attempt(async () => {
+      const transferred = await transfer(store, { from, to, domains: [domain] })
+      return { released: transferred.map(({ formerId }) => formerId) }
     }),
 })
 
@@ -179,6 +188,27 @@ export const scenarios = {
       importer: [importName('1', 'a.example.com', IMPORTED_ID)],
       caller: [register('2', 'a.example.com')],
       releaser: [release('1', 'a.example.com')],
+      sweeper: [sweep],
+    },
+    faults: 1,
+  },
+  'a name is transferred twice and released': {
+    needs: 'transfer',
+    before: [register('1', 'a.example.com')],
+    processes: {
+      operator: [transferName('1', '2', 'a.example.com'), transferName('2', '1', 'a.example.com')],
+      releaser: [release('1', 'a.example.com')],
+      sweeper: [sweep],
+    },
+    faults: 1,
+    leases: 1,
+  },
+  'a transfer and a call reach a limit': {
+    needs: 'transfer',
+    before: [register('1', 'a.example.com')],
+    processes: {
+      operator: [transferName('1', '3', 'a.example.com')],
+      caller: [register('3', 'b.example.com')],
       sweeper: [sweep],
     },
     faults: 1,

@@ -314,13 +314,13 @@ describe('a monitor that throws MonitorUnavailableError', () => {
   })
 
   test.each([
-    [undefined, 2, SOON],
-    [0, 1, SOON],
-    [-1, 2, SOON],
-    [Number.NaN, 2, SOON],
-    [Number.POSITIVE_INFINITY, 1, HOUR],
-    [86_400_000, 1, HOUR],
-  ])('with retryAfter %s gets %i pushes, and the next one after %i ms', async (retryAfter, pushes, wait) => {
+    [undefined, 'two pushes', 2, SOON],
+    [0, 'one push', 1, SOON],
+    [-1, 'two pushes', 2, SOON],
+    [Number.NaN, 'two pushes', 2, SOON],
+    [Number.POSITIVE_INFINITY, 'one push', 1, HOUR],
+    [86_400_000, 'one push', 1, HOUR],
+  ])('with retryAfter %s gets %s, and then none for $3 ms', async (retryAfter, _, pushes, wait) => {
     const { monitor, sweep, waits } = open(['a.com', 'b.com', 'c.com'], () => 0, 1)
     const push = vi.fn(() => Promise.reject(new MonitorUnavailableError('unavailable', { retryAfter })))
     monitor.push = push

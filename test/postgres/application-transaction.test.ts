@@ -302,6 +302,14 @@ test('outside a transaction, a call is rejected and saves nothing', async () => 
   expect(await held()).toEqual([])
 })
 
+test('calls in a transaction take effect in their order, even if they lock the same registrable domain', async () => {
+  const store = await begin()
+  const domains = ['a.example.com', 'b.example.com', 'c.example.com', 'd.example.com']
+  const saving = domains.map(domain => save(store, '1', [domain]))
+  expect(toDomains(await store.list())).toEqual(domains)
+  await Promise.all(saving)
+})
+
 test('two stores on one client take turns, so a failure in one does not undo work of the other', async () => {
   await pool.query(poison)
   await client.query('BEGIN')

@@ -9,6 +9,6 @@ export default defineConfig({
       'test/{http/options,runtime/tracing,sqlite/key-store}.test.ts',
     ],
     // These tests need PostgreSQL.
-    exclude: ['test/operations/{limit,transfer}.test.ts'],
+    exclude: ['test/operations/{limit-race,transfer}.test.ts'],
   },
 })

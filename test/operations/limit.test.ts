@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { type DomainStore, isApiError, previewDomains, registerDomains, transfer } from '../../src/index.ts'
-import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
-import { createSqliteStore } from '../../src/sqlite/index.ts'
 import { manyDomains, save } from '../../src/testing/calls.ts'
 import { createStore, rejection, team1 } from '../fixtures.ts'
-import { openDatabase, type TestServer } from '../postgres/server.ts'
-import { createFolder } from '../sqlite/create-folder.ts'
 
 const toTeam = (maxDomains: number) => ({ id: '1', organizationId: '10', state: 'active', maxDomains }) as const
 const createLimitedStore = (maxDomains: number) => createStore({ teams: [toTeam(maxDomains)] })
@@ -191,33 +187,5 @@ describe('a call that is retried in parts because one name cannot be saved', () 
     }
     const call = register(failing, ['a.com', 'b.com', 'c.com'])
     expect(await rejection(call)).toMatchObject({ code: 'domain_limit_reached' })
-  })
-})
-
-describe('under a limit of 100, exactly one of 20 simultaneous calls of 100 names succeeds,', () => {
-  const findTeam = () => toTeam(100)
-  const { open } = createFolder()
-  let server: TestServer
-  beforeAll(async () => {
-    server = await openDatabase()
-    await migrate({ database: server.createPool() })
-  })
-  afterAll(() => server.stop())
-
-  test.each<[name: string, createStore: () => DomainStore]>([
-    ['memory', () => createLimitedStore(100)],
-    ['SQLite, over two connections', () => createSqliteStore({ database: open('limit.db'), findTeam })],
-    ['PostgreSQL, over two pools', () => createPostgresStore({ database: server.createPool({ max: 5 }), findTeam })],
-  ])('in %s', async (name, createStore) => {
-    // The names have different registrable domains, so only the limit makes these calls wait for each other.
-    const domainsOf = (call: number) => Array.from({ length: 100 }, (_, index) => `c${call}-${index}.com`)
-    const first = createStore()
-    const second = name === 'memory' ? first : createStore()
-    const calls = Array.from({ length: 20 }, (_, call) =>
-      register(call % 2 === 0 ? first : second, domainsOf(call)).catch(error => error.code),
-    )
-    const answers = await Promise.all(calls)
-    expect(answers.filter(answer => answer === 'domain_limit_reached')).toHaveLength(19)
-    expect(await first.count?.({ teamId: '1' })).toBe(100)
   })
 })

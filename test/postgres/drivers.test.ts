@@ -185,8 +185,8 @@ describe('pg: a transaction that fails', () => {
 
   test('because its process was busy beyond the time limit sends no more statements', async () => {
     const { sent, released, database } = connect(async () => ({ rows: [] }))
-    const running = database.transact(createDeadline(20), {}, async ({ change }) => {
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 30)
+    const running = database.transact(createDeadline(200), {}, async ({ change }) => {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 210)
       await change({ name: '', text: 'late' })
     })
     expect(await rejection(running)).toMatchObject({ name: 'TimeLimitError' })

@@ -99,10 +99,8 @@ test.each([
   ['the disk fails', 'disk I/O error', 'could not be read or written'],
 ])('a store that cannot switch to write-ahead logging, because %s, is not created', (_, failure, message) => {
   const { watched, settings } = openWatched({ fails: Number.POSITIVE_INFINITY, failure })
-  const begun = performance.now()
   expect(() => createSqliteStore({ database: watched, findTeam: () => null, timeLimit: 29.5 })).toThrow(message)
   expect(settings()[0]).toBe('PRAGMA busy_timeout = 30')
-  expect(performance.now() - begun).toBeLessThan(3000)
 })
 
 test('a database has one record of a monitor, even if several stores sweep it repeatedly', async () => {

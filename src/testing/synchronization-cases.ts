@@ -106,7 +106,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
       await synchronize(store, await save(store, '1', ['example.com']))
       await releaseDomains(store, '1', ['example.com'])
       await synchronize(store, await save(store, '1', ['example.com']))
-      checkEqual('synchronized', await areSynchronized(store, 'example.com'), [true])
+      checkEqual('`synchronized` of the registration', await areSynchronized(store, 'example.com'), [true])
     },
   },
   {

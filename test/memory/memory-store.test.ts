@@ -143,10 +143,10 @@ test('a call of a hundred deep wildcards among ten thousand names blocks the eve
     await submitForCodes(store, '2', domains)
   }
   const wildcards = Array.from({ length: 100 }, (_, depth) => `*.${'a.'.repeat(depth)}example.com`)
-  const begun = performance.now()
+  const begun = process.cpuUsage()
   expect(new Set(await submitForCodes(store, '1', wildcards))).toEqual(new Set(['domain_already_licensed']))
-  // A scan of all names for each wildcard would take minutes.
-  expect(performance.now() - begun).toBeLessThan(5_000)
+  // Five seconds of CPU time. A scan of all names for each wildcard would take minutes.
+  expect(process.cpuUsage(begun).user).toBeLessThan(5_000_000)
 })
 
 test('three thousand names of 124 labels fit into 64 MB', async () => {

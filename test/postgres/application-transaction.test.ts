@@ -422,9 +422,9 @@ test.each(['SAVEPOINT', 'ROLLBACK', 'RELEASE'])(
       if (command === 'ROLLBACK') throw new Error('nothing is saved')
       return []
     })
-    const begun = performance.now()
-    expect(await rejection(Promise.resolve(store.register(request)))).toBeInstanceOf(Error)
-    expect(performance.now() - begun).toBeLessThan(3000)
+    expect(await rejection(Promise.resolve(store.register(request)))).toMatchObject({
+      message: expect.stringMatching(/^No response within .*the time limit of 300 ms$/),
+    })
   },
 )
 

@@ -79,18 +79,22 @@ test('onResult and transfers report each registration exactly once, despite repe
 
 test('if a store fails after it saved a name, the next call reports the name as existing', async () => {
   const lost: string[] = []
-  const { idsOf, transferred, held } = await makeCalls(store => ({
-    ...store,
-    async register(request) {
-      const registered = await store.register(request)
-      if (!random.chance(0.2)) return registered
-      lost.push(...registered.saved.map(({ domainId }) => domainId))
-      throw new Error('The connection was lost')
-    },
-  }))
-  const told = [...idsOf('created', 'existing'), ...transferred.map(({ domainId }) => domainId)]
+  let reportedLater = 0
+  for (let run = 0; run < counts.races; run += 1) {
+    const { idsOf, transferred, held } = await makeCalls(store => ({
+      ...store,
+      async register(request) {
+        const registered = await store.register(request)
+        if (!random.chance(0.2)) return registered
+        lost.push(...registered.saved.map(({ domainId }) => domainId))
+        throw new Error('The connection was lost')
+      },
+    }))
+    const told = [...idsOf('created', 'existing'), ...transferred.map(({ domainId }) => domainId)]
+    expect(idsOf('created').filter(domainId => lost.includes(domainId))).toEqual([])
+    expect(held.filter(domainId => !told.includes(domainId) && !lost.includes(domainId))).toEqual([])
+    reportedLater += lost.filter(domainId => told.includes(domainId)).length
+  }
   expect(lost.length).toBeGreaterThan(0)
-  expect(idsOf('created').filter(domainId => lost.includes(domainId))).toEqual([])
-  expect(held.filter(domainId => !told.includes(domainId) && !lost.includes(domainId))).toEqual([])
-  expect(lost.some(domainId => told.includes(domainId))).toBe(true)
+  expect(reportedLater).toBeGreaterThan(0)
 })

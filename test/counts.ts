@@ -19,7 +19,7 @@ const table = {
   /** Transactions of an application that compete for the same registrable domains. */
   transactions: /*             */ [20, 400],
   /** Places at which a connection is cut. */
-  cuts: /*                     */ [10, 24],
+  cuts: /*                     */ [6, 24],
   /** The most cases of the conformance suite that each additional PostgreSQL driver runs. The suite has about 150. */
   casesOfDrivers: /*           */ [25, 1_000],
   /** Calls that get 503 because the monitor is unavailable. */

@@ -150,6 +150,6 @@ test('syncAll reaches the wanted state if it is killed at any call and repeated'
     await syncAll(wanted, options)
     expect((await list()).toSorted()).toEqual(wanted.toSorted())
   }
-  // One `list`, five calls of `preview`, two of `delete` and two of `create`; a short run is killed in only four of them.
+  // Ten calls: one `list`, five of `preview`, two of `delete`, and two of `create`. A short run kills during four.
   expect(kills).toBe(isLong ? 10 : 4)
 }, 60_000)

@@ -36,13 +36,13 @@ export interface MemoryStore extends ManagedStore {
   addTeam(team: Team): void
 }
 
-/** A registration as the store keeps it. Whether it is synchronized is known only to the outbox. */
+/** A registration as the store keeps it. Only the outbox knows whether it is synchronized. */
 type StoredRegistration = Omit<ListedRegistration, 'synchronized'>
 
 /**
- * Creates a store in memory, for a first try and for tests. Its registrations are lost when the process ends.
- * The store scans all of them for each wildcard, release and sweep, and for each call of a team with a limit. For more
- * than about ten thousand registrations, use SQLite.
+ * Creates a store in memory, for a first try and for tests. Its registrations are lost when the process ends. The store
+ * scans all of them for each wildcard and each release, and for each call of a team with a limit. A sweep scans all
+ * pending changes. For more than about ten thousand registrations, use SQLite.
  *
  * @throws {TypeError} if an option is invalid or unknown.
  *
@@ -57,7 +57,7 @@ export function createMemoryStore({ teams: firstTeams, ...options }: MemoryStore
 
   function addTeam(team: Team): void {
     requireTeamShape(team)
-    // A copy: the application may change its object later.
+    // Keeps a copy, because the application may change its own object later.
     teams.set(team.id, Object.freeze({ ...team }))
   }
   firstTeams?.forEach(addTeam)
@@ -75,7 +75,7 @@ function createTable() {
   const byDomain = new Map<string, StoredRegistration>()
   let ordered: StoredRegistration[] = []
   const createId = createUuidGenerator()
-  /** The earliest time of a new ID, so that new IDs are later than all imported ones. */
+  /** The earliest time that a new ID may have, so that it sorts after all imported IDs. */
   let firstTime = 0
 
   function add(held: StoredRegistration): void {
@@ -112,7 +112,7 @@ function createTable() {
   }
 }
 
-/** Looks up registrations, and adds whether they are synchronized. */
+/** Looks up registrations, and sets their field `synchronized`. */
 function createLookUps(table: ReturnType<typeof createTable>, outbox: MemoryOutbox) {
   // Copies field by field. This runs for each name of a call, and an object spread would be far slower.
   const toRegistration = ({ domainId, domain, registrableDomain, teamId, createdAt }: StoredRegistration) => {
@@ -252,7 +252,7 @@ function findId(ordered: readonly StoredRegistration[], id: string): StoredRegis
   return held?.domainId === id ? held : undefined
 }
 
-/** Lists a page. It starts at the cursor, so all pages together visit each registration only once. */
+/** Lists a page. The scan starts at the cursor, so all pages together visit each registration only once. */
 function listPage(ordered: readonly StoredRegistration[], page: ListPage): StoredRegistration[] {
   const { teamId, after, limit, order, below } = page
   if (below !== undefined) {

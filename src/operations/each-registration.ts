@@ -16,7 +16,7 @@ export type EachRegistrationOptions = Omit<ListOptions, 'limit'>
  *   `after`; with `below`, pass its `domain`.
  * @throws {TypeError} if the store has no `list`, or if `limit` is passed. The iterator throws a `TypeError` if another
  *   option is invalid, or if the store returns the same page twice.
- * @throws The failure of the store, from the iterator.
+ * @throws The store's error, as thrown by the iterator.
  *
  * @example
  * for await (const { domain, createdAt } of eachRegistration(store, { teamId: '1' })) console.log(domain, createdAt)
@@ -52,7 +52,7 @@ export async function* eachPage(
 }
 
 /**
- * Iterates over the registrations that a team has at the start. Later registrations are left out. Otherwise two
+ * Iterates over the registrations that a team has when the iteration begins. Later ones are left out. Otherwise two
  * transfers in opposite directions would never end.
  */
 export async function* eachPageHeld(
@@ -69,7 +69,7 @@ export async function* eachPageHeld(
   }
 }
 
-/** @throws {TypeError} if a store lists the same page again: the loop would never end. */
+/** @throws {TypeError} if a store lists the same page again, because the loop would never end. */
 export function advance(last: ListedRegistration, options: ListOptions): string {
   const next = toCursor(last, options)
   if (next === options.after)

@@ -13,7 +13,10 @@ export interface RegistrationToImport {
   /** A UUID of version 7, as all bundled stores generate. */
   readonly domainId: string
   readonly domain: string
-  /** The registrable domain by the suffix list at the time of registration. Default: by today's list. */
+  /**
+   * The registrable domain according to the suffix list at the time of registration. Default: according to today's
+   * list.
+   */
   readonly registrableDomain?: string | undefined
   /** The ID of the team, which need not exist. */
   readonly teamId: string
@@ -52,7 +55,7 @@ export interface ImportResult {
  *
  * The import saves parts of 1,000 registrations, each in one atomic step. It holds one part and all rejections in
  * memory. If it fails, the earlier parts stay saved. It is safe to repeat an import: registrations with the same ID and
- * team stay as they are. But if names were released after the first import, a repeated one registers them again. So
+ * team stay as they are. But if names were released after the first import, a repeated import registers them again. So
  * finish the import before teams release names.
  *
  * | code | why |
@@ -70,7 +73,7 @@ export interface ImportResult {
  *
  * @param store A bundled store, or one that has the method `import`.
  * @throws {TypeError} if the store has no `import`, or if a registration does not have the shape of {@link
- *   RegistrationToImport}; the parts before it are then saved.
+ *   RegistrationToImport}. In the latter case, the parts before that registration stay saved.
  * @throws The failure of the store or of `registrations`.
  *
  * @example
@@ -159,8 +162,8 @@ function readRow(given: RegistrationToImport, latest: number): Readable | Unread
 }
 
 /**
- * Returns whether `Date` read a string as another time. For example, it reads "2020-02-31" as a day in March, and a
- * time without a zone as local time.
+ * Returns whether `Date` read a string as a time that the string does not say. For example, it reads "2020-02-31" as a
+ * day in March, and a time without a zone as local time.
  */
 const isChanged = (given: Date | string, read: Date): boolean => isText(given) && given !== read.toJSON()
 

@@ -54,8 +54,8 @@ export async function listDomains(
 }
 
 /**
- * Exports all registrations of one team, oldest first, even if the team is suspended. Only one page is in memory; the
- * next one is read once you have consumed it.
+ * Exports all registrations of one team, oldest first, even if the team is suspended. Only one page is in memory: the
+ * next page is read once you have consumed the current one.
  *
  * @param query `team_id` (required with an organization key), and `after`. To resume an incomplete export, pass the
  *   `domainId` of its last line as `after`.
@@ -84,15 +84,17 @@ export async function exportDomains(
   const team = await requireTeam(teamId, keyContext, store, deadline)
   const read = (start: string | undefined) =>
     ask(store, { teamId: team.id, after: start, limit: EXPORT_PAGE }, startDeadline(options))
-  // The first page is read before the response begins, so the response can be a 500 if the store is down. It is a 500
-  // too if the store does not return an array, because copying the page then fails.
+  // The first page is read before the response begins, so the response can be a 500 if the store is down. It is also a
+  // 500 if the store does not return an array, because copying the page then fails.
   return toPages([...(await read(after))], read)
 }
 
 /** The length of a page. While a reader stalls, one page and the buffers of its connection stay in memory. */
 const EXPORT_PAGE = 200
 
-/** Not written as a generator, because a generator would keep the previous page in memory between two pages. */
+/**
+ * Not written as a generator, because a generator would keep the previous page in memory while it reads the next one.
+ */
 function toPages(
   first: readonly ListedRegistration[],
   read: (after: string) => Promise<readonly ListedRegistration[]>,

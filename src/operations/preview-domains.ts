@@ -17,7 +17,7 @@ import { requireActiveTeam } from './team.ts'
  *
  * @param body As for registering.
  * @returns As for registering, with two differences: `created` has no `domainId`, and `invalid` has a `reason` with its
- *   details. If it is certain what was meant, `invalid` also has a `suggestion`.
+ *   details. If it is certain which name was meant, `invalid` also has a `suggestion`.
  * @throws {ApiError} as for registering, except 503.
  * @throws {TypeError} if the store has no `find`.
  *

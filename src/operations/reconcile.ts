@@ -18,8 +18,8 @@ export type Correction =
   | { readonly action: 'remove'; readonly watched: Watched }
 
 /**
- * How many corrections are looked up again at a time. The number is small, because corrections become outdated while
- * the caller handles them one by one.
+ * How many corrections are looked up again together. The number is small, because corrections become outdated while the
+ * caller handles them one by one.
  */
 const MOST_CONFIRMED = 100
 
@@ -27,15 +27,15 @@ const MOST_CONFIRMED = 100
  * Compares the registrations with the list of a monitor, and yields the hostnames that the monitor must add or remove.
  * Both sides change during the comparison, so it looks up differences again, at most 100 at a time, right before it
  * yields them. It leaves pending registrations, and the monitor's entries for those names, to the sweeps. If the
- * monitor has another team for a registration, it must remove the hostname and then add it again. Only one page is held
- * in memory, regardless of the number of names.
+ * monitor has another team for a registration, it must remove the hostname and then add it again. It keeps only one
+ * page in memory at a time, regardless of the number of names.
  *
  * Pass a store on the primary database. A replica that lags lacks the newest registrations, so the monitor would remove
  * them.
  *
  * @param watched The monitor's list, in ascending order of `domainId`.
- * @returns Corrections. The monitor must tolerate two corrections that change nothing: adding a name that it already
- *   watches, and removing one that it no longer watches.
+ * @returns Corrections. The monitor must tolerate corrections that change nothing: it may already watch a name that it
+ *   is told to add, and may no longer watch a name that it is told to remove.
  * @throws {TypeError} if the store lacks `list` or `find`, or if `watched` or the store's own list is not in order. IDs
  *   must ascend in the order of registration; in all bundled stores, they do.
  * @throws The failure of the store or of `watched`.

@@ -97,8 +97,8 @@ export const registerDomains = (
 const savedAnswers = new WeakMap<object, RegisterDomainsResponse>()
 
 /**
- * Returns the response that a call would have had without its error. Only for a call that registered names and did not
- * synchronize them.
+ * Returns the response that a call would have got without its error. `undefined` unless the call registered names but
+ * did not synchronize them.
  */
 export const savedAnswerOf = (error: object): RegisterDomainsResponse | undefined => savedAnswers.get(error)
 

@@ -37,7 +37,7 @@ const waitedInTransaction = (cause: TimeLimitError) =>
     { cause },
   )
 
-/** @throws {ApiError} as {@link requireTeam}, and 403 `team_suspended`. */
+/** @throws {ApiError} as for {@link requireTeam}, and also 403 `team_suspended`. */
 export async function requireActiveTeam(...question: Parameters<typeof requireTeam>): Promise<Team> {
   const team = await requireTeam(...question)
   if (team.state !== 'active') throw teamSuspended()

@@ -52,7 +52,7 @@ export function fromTransaction(transaction: PostgresTransaction): Database {
 
     transact: (deadline, settings, work) =>
       inTurn(deadline, async ({ sequence, limit }) => {
-        // Leaves out one limit: the application decides how long its transaction may be idle.
+        // Leaves out the limit for idle transactions: the application decides how long its own may be idle.
         const { transaction_isolation: _, idle_in_transaction_session_timeout: __, ...applied } = settings
         const before = await readSettings(sequence, Object.keys(applied))
         apply(sequence, { ...applied, statement_timeout: limit() })
@@ -113,8 +113,8 @@ async function inSavepoint<T>(
 const settle = (answer: PromiseLike<unknown>): Promise<unknown> => Promise.resolve(answer).catch(ignore)
 
 /**
- * Identifies the session by its process ID, which is unique on a running server. So a session is recognized even if
- * several objects send its statements.
+ * Identifies the session by its process ID, which is unique on a running server. So the session is recognized even if
+ * its statements are sent through several objects.
  */
 async function identify(transaction: PostgresTransaction, deadline: Deadline): Promise<string> {
   const text = `SELECT concat_ws(' ', pg_backend_pid(), inet_server_addr(), inet_server_port()) AS session`

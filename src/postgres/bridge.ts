@@ -2,7 +2,7 @@ import { createSequence, type Database, type Sequence, type Settings, toCommands
 import { type Answer, type BoundStatement, bind } from './statement.ts'
 
 /**
- * A bridge to any other driver, query builder or ORM, in a few lines. PGlite, which runs PostgreSQL in the process,
+ * A bridge to any other driver, query builder or ORM, in a few lines. PGlite, which runs PostgreSQL in your process,
  * already has these methods.
  *
  * @example <caption>Kysely</caption>
@@ -34,8 +34,8 @@ export interface PostgresTransaction {
    */
   query(text: string, values: unknown[]): PromiseLike<Answer>
   /**
-   * A pool and a client of `pg` have this method, so the types do not accept them as a transaction. Pass an object that
-   * only has `query` instead.
+   * A pool and a client of `pg` have this method, so the types do not accept them as a transaction. Pass an object with
+   * only `query` instead.
    */
   connect?: never
 }

@@ -3,18 +3,18 @@ import { type Answer, type BoundStatement, bind, type Statement, type Value } fr
 
 /** The operations that the stores need from a database. Each kind of driver has an adapter to this interface. */
 export interface Database {
-  /** Whether all work is part of the application's transaction, which commits later. */
+  /** Whether all work is part of a transaction that the application commits later. */
   readonly isInTransaction: boolean
   /**
    * Runs one statement outside a transaction, in one round trip.
    *
-   * @throws The failure, within the deadline.
+   * @throws The failure, by the deadline at the latest.
    */
   ask<Row>(deadline: Deadline, statement: Statement<Row>, ...values: readonly Value[]): Promise<readonly Row[]>
   /**
    * Calls `work` in a transaction, and commits the transaction.
    *
-   * @throws The first failure, within the deadline. Then nothing is saved, and nothing more is sent.
+   * @throws The first failure, by the deadline at the latest. Then nothing is saved, and nothing more is sent.
    */
   transact<T>(deadline: Deadline, settings: Settings, work: (transaction: Transaction) => Promise<T>): Promise<T>
 }
@@ -30,7 +30,7 @@ export interface Transaction {
   readonly ask: Send
   /**
    * Makes changes that must be committed. Send them only after the result of an earlier statement: if the `BEGIN`
-   * failed, each change would be committed on its own. Changes for which that is harmless need not wait.
+   * failed, each change would be committed on its own. Changes that may be committed on their own need not wait.
    */
   readonly change: Send
 }
@@ -51,8 +51,8 @@ export const toCommands = (settings: Settings): string =>
     .join('; ')
 
 /**
- * The statements of one transaction, in order. After a failure, after the deadline, or after the end, no statement is
- * sent.
+ * The statements of one transaction, in order. No statement is sent after a failure, after the deadline, or after the
+ * sequence has ended.
  */
 export interface Sequence extends Transaction {
   add(query: BoundStatement): Promise<Answer>
@@ -82,7 +82,7 @@ export function createSequence(
     const previous = last
     const sent = isPipelined ? send(next) : previous.then(() => send(next))
     const answer = previous.then(() => sent)
-    // If this statement fails, all later results reject with its error, so it can be ignored here.
+    // If this statement fails, all later results reject with its error, so the rejection can be ignored here.
     sent.catch(ignore)
     answer.catch(ignore)
     last = answer

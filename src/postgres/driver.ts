@@ -37,8 +37,8 @@ export const driverRules = {
 } satisfies Rules
 
 /**
- * @throws {TypeError} if the option `database` is none of the supported kinds. So a mistake is found when the
- *   application starts.
+ * @throws {TypeError} if the option `database` is not of a supported kind. So a mistake is found when the application
+ *   starts.
  */
 export function toDatabase({ database, preparedStatements = true }: DriverOptions): Database {
   return explaining(adapt(database, preparedStatements))

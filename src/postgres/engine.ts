@@ -24,8 +24,8 @@ const BY_ONE_CONNECTION: Settings = {
 }
 
 /**
- * Applies the settings that follow this one on the workers too. For each of them, Citus sends the whole SQL to the
- * workers again, so only one follows.
+ * Makes later settings apply on the workers too. For each later setting, Citus sends the whole SQL to the workers
+ * again, so only one follows.
  */
 const ON_WORKERS_TOO: Settings = { 'citus.propagate_set_commands': 'local' }
 
@@ -42,9 +42,9 @@ const PLANNING = {
 export type Engine = keyof typeof PLANNING
 
 /**
- * A condition that limits Citus to the shards of the second-level domains in an array parameter; empty for other
- * engines. No index has the collation POSIX, so the planner scans no index for this condition. The default collation
- * would not work, because Citus does not send it to its workers.
+ * A condition that makes Citus search only the shards of the second-level domains in an array parameter; empty for
+ * other engines. No index has the collation POSIX, so the planner scans no index for this condition. The default
+ * collation would not work, because Citus does not send it to its workers.
  */
 export const inShards = (engine: Engine, table: string, parameter: string): string =>
   engine === 'Citus' ? `AND ${table}.second_level_domain = ANY (${parameter}::text[] COLLATE "POSIX")` : ''
@@ -81,7 +81,7 @@ const selectEngine = unprepared<{ version: string; citus: boolean }>(
   "SELECT version() AS version, EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') AS citus",
 )
 
-/** "PostgreSQL 11.2-YB-2.25" is YugabyteDB. */
+/** Matches only the versions of PostgreSQL itself: "PostgreSQL 11.2-YB-2.25", for example, is YugabyteDB. */
 const STOCK = /^PostgreSQL \d+(?:\.\d+)*(?:(?:beta|rc)\d+|devel)?(?=[ ,]|$)(?!.*redshift)/i
 
 /** @param version The result of `SELECT version()`. */

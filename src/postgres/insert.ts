@@ -9,7 +9,7 @@ export type Insert = (rows: readonly Row[], ...shared: readonly Value[]) => read
 interface Insertion {
   readonly name: string
   readonly into: string
-  /** The types of the values of a row. */
+  /** The types of a row's own values. */
   readonly types: readonly string[]
   /** The types of the values that all rows share. */
   readonly shared?: readonly string[]
@@ -30,8 +30,8 @@ export function createInsert(
     types.map((type, index) => `$${first + index}::${type}`)
 
   if (engine === 'Citus') {
-    // Each row is sent to its shard with its own values. Arrays would be sent to every shard, and each shard would
-    // unpack all rows.
+    // Passes each value as its own parameter, so Citus sends a row's values only to its shard. Arrays would be sent to
+    // every shard, and each shard would unpack all rows.
     return (rows, ...values) => {
       const ofAll = toParameters(shared, 1)
       const lists = rows.map((_, row) => toRow(toParameters(types, 1 + shared.length + row * types.length), ofAll))

@@ -35,7 +35,7 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
   const tables = toTables(options)
   const statements = createKeyStatements(tables)
 
-  /** Begins a call, whose statements share its time limit. */
+  /** Begins a call. All its statements share one time limit. */
   function begin(): Ask {
     const deadline = createDeadline(timeLimit)
     return (statement, ...values) => database.ask(deadline, statement, ...values)
@@ -107,8 +107,8 @@ interface Hash {
 const toMillisecondsOf = (date: Date | null | undefined) => date?.getTime() ?? null
 
 /**
- * Times are passed as numbers: in an `UPDATE`, Citus does not accept a string as a time, because its meaning depends on
- * settings.
+ * Times are passed as numbers: in an `UPDATE`, Citus does not accept a string as a time, because the meaning of such a
+ * string depends on settings.
  */
 function createKeyStatements({ keys }: Tables) {
   const row = toSelectList<KeyRow>({

@@ -32,8 +32,8 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
      * it.
      *
      * A concurrent call for the same registrable domain waits for these locks. Each call looks up names in separate,
-     * later statements, because under READ COMMITTED only those see what was committed during the wait. Other engines
-     * may have only snapshot isolation, which detects a concurrent call only if the lock writes to the row.
+     * later statements, because under READ COMMITTED only those see the rows that were committed during the wait. Other
+     * engines may have only snapshot isolation, which detects a concurrent call only if the lock writes to the row.
      */
     claim: createInsert(engine, {
       name: 'claim',
@@ -114,16 +114,16 @@ function findNames(names: string, engine: Engine, select: (condition?: string) =
 }
 
 /**
- * Finds the names below several bases; on Citus, below one base. $1 to $4 are arrays with one element for each base: $1
- * its second-level domain; $2 and $3 the paths between which the names below it are; $4 an array literal of registrable
- * domains. A name below the base has one of these, unless a public suffix separates the name from the base. $5 is the
- * team. Returns JSON, because drivers return arrays in different forms.
+ * Finds the names below several bases; on Citus, below one base. $1 to $4 are arrays with one element for each base. $1
+ * contains its second-level domain. $2 and $3 contain `after` and `before` of its path range. $4 contains an array
+ * literal of registrable domains: a name below the base has one of these, unless a public suffix separates the name
+ * from the base. $5 is the team. Returns JSON, because drivers return arrays in different forms.
  */
 function findBelow(names: string, engine: Engine): string {
   const inRange = 'name.path > base.after AND name.path < base.before'
   const secondLevelDomain = engine === 'Citus' ? '($1::text[])[1]' : 'base.second_level_domain'
-  // POSIX replaces the column's own collation, with which the planner would choose an index that also reads all names
-  // that a public suffix separates from the base.
+  // With the column's own collation, the planner would choose an index in which it must also read all names that a
+  // public suffix separates from the base. POSIX rules out that index.
   const inShard = engine === 'Citus' ? `AND name.second_level_domain = (($1::text[])[1] COLLATE "POSIX")` : ''
   // Each condition matches exactly one index. The limit also keeps the planner from scanning the names first.
   const findWithin = (condition: string, limit: number) =>

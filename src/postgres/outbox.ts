@@ -12,13 +12,13 @@ const SWEEP = 'sweep'
 type Identified = Pick<Registration, 'domain' | 'domainId'>
 
 /**
- * The outbox in the table of changes. Each method is one transaction, except that the first push needs a second one.
+ * The outbox in the table of changes. Each method is one transaction; the first `take` or `finish` needs another one.
  */
 export function createOutbox(transact: Transact): Outbox {
   let isNoted = false
   /**
-   * Records that a process pushes. This is a transaction of its own, because on Citus a transaction across shards
-   * cannot do it.
+   * Records that a process pushes. This is a separate transaction, because on Citus, a transaction across shards cannot
+   * do this.
    */
   async function noteMonitor(): Promise<void> {
     if (isNoted) return
@@ -100,7 +100,7 @@ const createSteps = (transact: Transact): Outbox => ({
  * Adds changes, in the transaction that causes them.
  *
  * @param toWait Returns the number of milliseconds after which a change is due.
- * @param toFollowed Returns the ID of a registration that must be pushed first. By default there is none.
+ * @param toFollowed Returns the ID of a registration that must be pushed first. Default: none.
  */
 export function addChanges(
   { change, statements }: StoreTransaction,

@@ -106,8 +106,8 @@ function inOnePacket(client: PostgresClient, query: BoundStatement): PromiseLike
 }
 
 /**
- * Takes a client from the pool, by the callback if the pool supports it. The server may close a connection as soon as
- * it is open. If the client came from a promise, the listener for that error would be added too late.
+ * Takes a client from the pool, with a callback if the pool supports callbacks. The server may close a connection as
+ * soon as it is open, and a client from a promise would get its listener for that error too late.
  */
 function connect(pool: PostgresPool) {
   return new Promise<{ client: PostgresClient; giveBack: (error?: Error) => void }>((resolve, reject) => {

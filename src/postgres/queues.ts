@@ -48,7 +48,7 @@ export function createQueues(): Queues {
     try {
       await deadline.wait(turn)
     } catch (error) {
-      // If the call got its turn at the same moment, it passes the turn on.
+      // If the call got its turn at the moment when it timed out, it passes the turn on.
       if (!waiting.delete(start)) leave(key)
       throw error
     }

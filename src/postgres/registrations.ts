@@ -185,8 +185,8 @@ async function release(
   const replaced = new Set((await change(statements.replace, ...ids)).rows.map(row => row.domainId))
   const released = (await deleting).rows.flatMap(row => held.get(row.domainId) ?? [])
   await requireReleased(transaction, held, released)
-  // This query runs after the deletion of the pending registrations. If a first push has already removed one of them,
-  // that push had recorded before that there is a monitor, so the query finds the record.
+  // This query runs after the pending registrations were deleted. If a push has already removed one of them, that push
+  // recorded the monitor first, so the query finds the record.
   const isMonitored = isPushed || (await ask(statements.findMonitor)).rows.length > 0
   const recorded = isMonitored ? released : released.filter(({ domainId }) => replaced.has(domainId))
   // A release that replaces a pending registration is due only after the lease, because a push of that registration may

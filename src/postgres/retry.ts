@@ -9,8 +9,8 @@ const conflicts = new Set([
 
 /**
  * unique_violation. Either the call violates one of the application's constraints, or another process has registered
- * the name first. In the latter case the lock did not help: that process has another Public Suffix List, so it locked
- * another registrable domain.
+ * the name first. In the latter case the lock did not help: that process uses another version of the Public Suffix
+ * List, so it locked another registrable domain.
  */
 const duplicate = new Set(['23505'])
 const MOST_DUPLICATES = 3

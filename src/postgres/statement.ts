@@ -5,7 +5,7 @@ export interface Statement<Row = never> {
   /** The name of the prepared statement on each connection. A statement without a name is not prepared. */
   readonly name: string
   readonly text: string
-  /** Only for the type of a result row. It is never set. */
+  /** Carries the type of a result row. It is never set. */
   readonly row?: Row
 }
 

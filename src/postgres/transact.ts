@@ -54,8 +54,8 @@ export function createTransact(database: Database, tables: Tables, longest: numb
       const settings = toSettings(engine, deadline.remaining() * SERVER_SHARE, isolation)
       return database.transact(deadline, settings, ({ ask, change }) => work({ ask, change, statements, engine }))
     }
-    // The calls in an application's transaction run one after another, in their order. If they queued here, a call of
-    // another registrable domain would overtake those that wait.
+    // The calls in an application's transaction run one after another, in the order in which they were made. If they
+    // queued here, a call for another registrable domain would overtake those that wait.
     const queued = database.isInTransaction ? [] : claims
     return queues.run(queued, deadline, () => retryConflicts(deadline, attempt))
   }

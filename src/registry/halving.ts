@@ -20,14 +20,17 @@ export interface WorkByHalves<Item> {
   attempt(part: readonly Item[]): Promise<{ readonly cause: unknown } | null>
   /** Called before each attempt. Returns whether to stop. */
   isOver(progress: HalvingProgress): boolean
-  /** Returns a number from 0 to 1 (exclusive), which decides which half comes first. Default: always the first half. */
+  /**
+   * Returns a number from 0 to 1 (exclusive), which determines the half that comes first. Default: always the first
+   * half.
+   */
   readonly random?: (() => number) | undefined
   /**
    * The maximum number of items in the first attempt, and in each attempt after a failure. This maximum doubles with
    * each success. Set it if items are likely to fail. Default: no limit.
    */
   readonly first?: number
-  /** The outcome of earlier attempts, which were made on other parts. */
+  /** The outcome of earlier attempts with other parts. */
   readonly start?: HalvingProgress
 }
 
@@ -45,7 +48,7 @@ const NO_PROGRESS: HalvingProgress = { hasSucceeded: false, failures: 0, failure
 
 /**
  * After this many consecutive failures, attempts become smaller. A single failing item causes fewer failures in a row,
- * so this many suggest that everything fails.
+ * so this many are a sign that everything fails.
  */
 const SHRINKS_FROM = 3
 

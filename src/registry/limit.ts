@@ -22,7 +22,7 @@ const countAdded = (verdicts: readonly Verdict[]) => verdicts.filter(({ status }
 export const findRefusal = (maxDomains: number, { held }: LookUpResult, verdicts: readonly Verdict[]) =>
   findExcess(maxDomains, held, countAdded(verdicts))
 
-/** Checks the number of names that a call adds against the limit; see {@link findRefusal}. */
+/** Compares the number of names that a call adds with the limit; see {@link findRefusal}. */
 export function findExcess(maxDomains: number, held: number | undefined, added: number): ApiError | null {
   if (!isCount(held)) return internalError('The limit of the team could not be checked.', notCounted(held))
   return added === 0 || held + added <= maxDomains ? null : domainLimitReached({ maxDomains, held, added })

@@ -62,10 +62,7 @@ export interface ManagedStoreOptions {
    * 100. Without that property: all changes of a call or a sweep.
    */
   batchSize?: number | undefined
-  /**
-   * Called for each change that the monitor refused, and when all pushes fail. Default: logs each of these to the
-   * console.
-   */
+  /** Called for each change that the monitor refused, and when all pushes fail. Default: logs to the console. */
   onError?: SynchronizationErrorHandler | undefined
 }
 
@@ -88,8 +85,8 @@ export interface ManagedStore extends DomainStore {
   /** Returns how many changes are pending, how many are refused, and since when the oldest is pending. For alerts. */
   pendingStats(): Awaitable<PendingStats>
   /**
-   * Makes the changes whose push failed due at once, so the next sweep pushes them. Call it when the monitor has been
-   * fixed. Otherwise refused changes wait for up to an hour.
+   * Makes changes due at once if their push has failed, so the next sweep pushes them. Call it when the monitor has
+   * been fixed. Otherwise, refused changes wait for up to an hour.
    *
    * @param options `domainIds`: the IDs of the changes to push, at most 1,000. Default: all changes whose push failed.
    * @returns How many changes became due.
@@ -177,9 +174,9 @@ export interface StoreBackend {
   /** @param teamId Default: all teams. */
   count(teamId: string | undefined): Awaitable<number>
   /**
-   * Reads an ID from a string, and returns it in the form in which the other methods get it. Returns `null` if the
-   * store cannot have returned this string as an ID; a call with such a cursor gets a 400. Default: any string may be
-   * an ID, and is passed on unchanged.
+   * Reads an ID from a string, and returns it in the form that the other methods expect. Returns `null` if the store
+   * cannot have returned this string as an ID; a call with such a cursor gets a 400. Default: any string may be an ID,
+   * and is passed on unchanged.
    */
   toDomainId?(text: string): string | null
   readonly outbox: Outbox

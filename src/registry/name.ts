@@ -28,8 +28,8 @@ export const isAddress = (domain: string): boolean => /:|\.\d+$/.test(domain)
  * `b.example.com` and `example.com` are above both `a.b.example.com` and `*.a.b.example.com`. The base of a wildcard
  * does not count as a name above the wildcard. No name is above an address.
  *
- * Names above a public suffix are returned too: an older suffix list may have allowed a wildcard over what is a public
- * suffix today.
+ * Names above a public suffix are returned too: an older suffix list may have allowed a wildcard over a name that is a
+ * public suffix today.
  */
 export function ancestorsOf(domain: string): readonly string[] {
   if (isAddress(domain)) return []

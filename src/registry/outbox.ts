@@ -17,7 +17,7 @@ export interface Postponement {
    * stays.
    */
   readonly failure?: string | undefined
-  /** Whether the monitor has refused the change once more. */
+  /** Whether to count one more refusal of the change. */
   readonly isRefused: boolean
 }
 
@@ -42,8 +42,8 @@ export interface PendingChange extends WaitingChange {
  * The outbox: the pending changes of a store. Each method is one atomic step. Each `domainId` has at most one pending
  * change: its registration or its release. A release replaces a registration that is still pending.
  *
- * The release of a transferred registration follows the registration of its new ID. If that registration is transferred
- * too while it is pending, the release follows the registration of the next ID instead.
+ * The release of a transferred registration follows the registration of its new ID. If that registration is itself
+ * transferred while it is pending, the release follows the registration of the next ID instead.
  *
  * Each change has a time at which it becomes due. A lease only delays that time, so no other process takes the change
  * before then. If a lease expires too early, the change is pushed twice. This is allowed, because delivery is at least
@@ -54,8 +54,8 @@ export interface Outbox {
    * MUST lease at most `limit` due changes and return them. A release that follows a registration MUST be left out
    * while that registration is pending. Changes that were never refused come first, then the others. Otherwise changes
    * that are always refused would block newer changes. In both groups, the changes that have been due the longest come
-   * first. A change that is due more than an hour plus a lease from now MUST count as due, because it was postponed
-   * while a clock was wrong.
+   * first. A change MUST count as due if its due time is more than an hour plus a lease ahead: no wait is that long, so
+   * a clock was wrong when the change was postponed.
    *
    * @param lease In milliseconds.
    */
@@ -82,8 +82,8 @@ export interface Outbox {
 /** An {@link Outbox} with the methods that its store uses within the atomic steps of calls. */
 export interface StoreOutbox extends Outbox {
   /**
-   * Records a change that is due after `wait` milliseconds. It replaces a pending change of the same ID. The time of a
-   * release is the current time; the time of a registration is when it was registered.
+   * Records a change that is due after `wait` milliseconds. It replaces a pending change of the same ID. For a release,
+   * `at` is the current time; for a registration, `at` is its `createdAt`.
    */
   add(registration: Registration, kind: Change['kind'], wait: number): void
   /**

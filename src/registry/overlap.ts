@@ -49,12 +49,12 @@ export type ConflictCode = 'wildcard_conflict' | 'subdomain_conflict' | 'domain_
  * | --- | --- | --- |
  * | the same name, by the same team | any | `existing` |
  * | anything else | a name that today's suffix list rejects | the code of that rejection |
- * | a wildcard of the same team that covers it | any | `wildcard_conflict` |
- * | names of the same team that it would cover | wildcard | `subdomain_conflict` |
+ * | a wildcard of the same team that covers the name | any | `wildcard_conflict` |
+ * | names of the same team that the wildcard would cover | wildcard | `subdomain_conflict` |
  * | the same or an overlapping name, by another team | any | `domain_already_licensed` |
  * | none of these | any | `created` |
  *
- * A message names a conflicting registration only if it is the same team's.
+ * Messages never name registrations of other teams.
  */
 export function judge(name: Submitted, teamId: string, holdings: Holdings): Verdict {
   const owner = holdings.ownerOf(name.domain)
@@ -87,7 +87,7 @@ export function judge(name: Submitted, teamId: string, holdings: Holdings): Verd
  * Returns whether a registered wildcard covers a name below its base. A public suffix between the two separates them,
  * as `s3.amazonaws.com` separates its buckets from `*.amazonaws.com`. In this case, the name's registrable domain is
  * longer than the base. A wildcard whose base is a public suffix today was registered under an older list, and still
- * covers all names below it.
+ * covers all names below its base.
  */
 export function covers(wildcard: string, name: Name): boolean {
   const base = baseOf(wildcard)
@@ -98,8 +98,8 @@ export function covers(wildcard: string, name: Name): boolean {
 export const isParted = ({ registrableDomain }: Name, base: string): boolean => registrableDomain.length > base.length
 
 /**
- * Also counts names that a public suffix separated from the base when they were registered, unless a public suffix
- * separates them from it today. Today's list determines what a new wildcard covers.
+ * Also counts names that a public suffix separated from the base when they were registered, if none separates them
+ * today. Today's list determines what a new wildcard covers.
  */
 function withoutSuffixes(below: NamesBelow, wildcard: Name, teamId: string): NamesBelow {
   const covered = below.behindSuffixes.filter(

@@ -40,8 +40,8 @@ export function rangeBelow(base: string): { readonly after: string; readonly bef
 }
 
 /**
- * Returns the key range of all names below a base. `start` may be one of these names. Then the range contains only the
- * names after it.
+ * Returns the key range of all names below a base. If `start` is one of these names, the range contains only the names
+ * after it.
  */
 export function keysBelow(base: string, start?: string) {
   const { after, before } = rangeBelow(base)

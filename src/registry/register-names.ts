@@ -38,7 +38,7 @@ type Group = readonly number[]
  *
  * @returns One outcome for each name, in the same order.
  * @throws {ApiError} 403 `domain_limit_reached`, and 500 if the store does not count. In both cases nothing is saved.
- *   If another call reaches the limit after part of this call was saved, the remaining names are `internal_error`.
+ *   If another call reaches the limit after part of this call was saved, the remaining names get `internal_error`.
  */
 export async function registerNames(registrar: Registrar, names: readonly Submitted[]): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = names.map(() => unprocessed)
@@ -142,7 +142,7 @@ function toOutcomes(
   })
 }
 
-/** Returns the first cause of each kind. Errors are of one kind if they differ only in numbers, such as ports. */
+/** Returns the first cause of each kind. Errors are of the same kind if they differ only in numbers, such as ports. */
 function distinct(causes: readonly unknown[]): unknown[] {
   const kinds = new Map<unknown, unknown>()
   for (const cause of causes) {

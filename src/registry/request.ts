@@ -19,7 +19,7 @@ interface SubmittedCall {
   /** In milliseconds. */
   readonly timeLimit: number
   /**
-   * Present if the team has a limit. Then `submitted` may be a part of the call's names. The part is saved only if all
+   * Present if the team has a limit. Then `submitted` may be only a part of the call's names, and is saved only if all
    * names of the call are within the limit.
    */
   readonly limit?: CallLimit | undefined
@@ -44,7 +44,8 @@ export function createRegistrationRequest({ teamId, submitted, timeLimit, limit 
 }
 
 /**
- * Names that today's list rejects are looked up, but cannot be created. So they need no lock and overlap with nothing.
+ * Whether today's list allows a name. A name that the list rejects is looked up, but cannot be created, so it needs no
+ * lock and no overlap check.
  */
 const isAllowed = ({ refusal }: Submitted) => refusal === undefined
 

@@ -9,8 +9,8 @@ import type { SweepResult, SynchronizationErrorHandler } from './outbox.ts'
 export interface StartSynchronizingOptions {
   /**
    * Milliseconds between two sweeps. Default 10,000. While every push fails, the interval grows to a minute. If the
-   * monitor accepts some changes and then says when to retry, the next sweep begins at that time, but at the latest
-   * after a minute.
+   * monitor accepts some changes and then says when to retry, the next sweep begins at that time, but after a minute at
+   * the latest.
    */
   interval?: number | undefined
   /**
@@ -25,9 +25,9 @@ export interface StartSynchronizingOptions {
 /** A loop of sweeps. */
 export interface Synchronizing {
   /**
-   * Ends the loop. Resolves when the current sweep has ended, or at the latest after `timeLimit` milliseconds. The
+   * Ends the loop. Resolves when the current sweep has ended, but after `timeLimit` milliseconds at the latest. The
    * default is 10,000. The current push is aborted one second before that, or halfway through if the limit is under two
-   * seconds. So the store has time to make the changes of that push due for the next sweep.
+   * seconds. This gives the store time to make that push's changes due again, so the next sweep pushes them.
    *
    * @throws {TypeError} if the time limit is invalid.
    */
@@ -95,7 +95,7 @@ export function startSynchronizing(
     if (!isStopped) timer = schedule(hasFailed ? Math.max(pause, asked) : asked)
   }
 
-  /** Sweeps until no more changes succeed. `hasFailed`: some changes were due, and none succeeded. */
+  /** Sweeps again as long as changes are pushed. `hasFailed`: some changes were due, but none was pushed. */
   async function drain(): Promise<{ readonly hasFailed: boolean; readonly retryAfter?: number | undefined }> {
     let hasSynchronized = false
     while (!isStopped) {

@@ -38,7 +38,7 @@ const isBase = (value: unknown): boolean => isHostname(value) && !isWildcard(Str
 
 // A rule must not be created by a function call: bundlers would keep the call even if nothing uses the rule.
 const teamIdRule: Rule = {
-  // The application may pass `undefined` because its own lookup of the team failed. That must not list the
+  // The application may pass `undefined` because its own lookup of the team failed. Such a call must not list the
   // registrations of all teams.
   holds: (value, options) => isText(value) || !('teamId' in options),
   expected: 'the ID of a team, a string',
@@ -182,10 +182,10 @@ export interface ReleaseKeys {
 }
 
 /**
- * Without this check, an ID that is a number would not equal the same ID as a string, a team in state "ACTIVE" would
- * count as suspended, and a limit passed as a string would not apply.
+ * Checks the properties of a team. Otherwise, an ID that is a number would not equal the same ID as a string, a team in
+ * state "ACTIVE" would count as suspended, and a limit passed as a string would not apply.
  *
- * @param found The words of the message before the invalid value, which say where the team comes from.
+ * @param found The words before the invalid value in the message. They say where the team comes from.
  * @throws {TypeError}
  */
 export function requireTeamShape({ id, organizationId, state, maxDomains }: Team, found = 'it is'): void {

@@ -10,7 +10,7 @@ export interface Team {
   /**
    * The maximum number of names that the team may have registered; 0 or more. A call that would exceed it fails with
    * 403 `domain_limit_reached`, before any of its names is saved. Names that the team has already registered may be
-   * sent again. The store must count; see {@link LookUp.counted}. Default: no limit.
+   * sent again. The store must count the team's registrations; see {@link LookUp.counted}. Default: no limit.
    */
   readonly maxDomains?: number | null | undefined
 }
@@ -43,9 +43,7 @@ export interface Change extends Name {
   readonly at: Date
 }
 
-/**
- * A query for registrations by name, independent of the suffix list. Any of the arrays may be empty.
- */
+/** A query for registrations by name. It does not depend on the suffix list. Any of the arrays may be empty. */
 export interface LookUp {
   /** The calling team. */
   readonly teamId: string
@@ -68,15 +66,15 @@ export interface LookUpResult {
 }
 
 /**
- * The registrations below a base, at any depth, without the base itself. The wildcard over the base may or may not be
- * counted: requests also look it up among `domains`.
+ * The registrations below a base, at any depth, without the base itself. A store may count the wildcard over the base
+ * or leave it out, because requests also look it up in `domains`.
  *
  * Names whose registrable domain lies below the base are listed separately. When they were registered, a public suffix
  * separated them from the base, as in `bucket.s3.amazonaws.com` below `amazonaws.com`. The core checks whether a public
  * suffix still separates them.
  */
 export interface NamesBelow {
-  /** Any three domains of the calling team; fewer if it has fewer. */
+  /** Any three of the calling team's domains below the base; all of them if there are fewer. */
   readonly ownDomains: readonly string[]
   /** How many registrations below the base the calling team has. A store MAY stop counting at 1,000, but not before. */
   readonly ownCount: number
@@ -102,7 +100,7 @@ export const COUNTED_AT_LEAST = 1000
 /** A store lists at least this many {@link NamesBelow.behindSuffixes}, or all if there are fewer. */
 export const FOUND_BEHIND_SUFFIXES = 10
 
-/** The request of {@link DomainStore.register}, for one atomic step. Every lookup is by key. */
+/** The request of {@link DomainStore.register}, for one atomic step. Each of its lookups can use an index. */
 export interface RegistrationRequest extends LookUp {
   /**
    * The registrable domains to lock: distinct, in ascending order of code units, so that two calls cannot deadlock.
@@ -124,7 +122,7 @@ export interface RegistrationRequest extends LookUp {
 
 /** The result of {@link DomainStore.register}. */
 export interface SavedRegistrations {
-  /** The findings for which `decide` returned the names that were saved. */
+  /** The findings that were passed to the last call of `decide`. The names that this call returned were saved. */
   readonly found: LookUpResult
   /** The saved registrations, in the order in which `decide` returned their names. */
   readonly saved: readonly Registration[]
@@ -195,7 +193,7 @@ export interface ListOptions {
    * The value is a cursor that only the store understands. Default: the page begins with the first registration.
    *
    * IDs are assigned before a call commits, so a registration that commits while you list may sort before `after`. To
-   * miss none, list again later, from an ID that is older by more than the duration of your longest call.
+   * miss none, list again later, and begin at an older ID: go back by more time than your longest call takes.
    */
   readonly after?: string | undefined
   /** The length of a page, at most 1,000, which is the default. {@link eachRegistration} reads page by page. */
@@ -229,7 +227,8 @@ export interface DomainStore {
   /**
    * Finds a team.
    *
-   * For any string of digits, MUST resolve to `null` if the team does not exist. MUST reject if it cannot find out.
+   * For any string of digits, MUST resolve to `null` if the team does not exist. MUST reject if it cannot find out
+   * whether the team exists.
    *
    * @param teamId Digits only, of any length.
    */
@@ -244,8 +243,7 @@ export interface DomainStore {
    * - If the request is `counted`, counting MUST be part of that step. The step MUST then also be atomic with respect
    *   to every other counted step of the same team, even if they share no registrable domain. A store that cannot count
    *   leaves out `held`: calls of teams with `maxDomains` then fail with 500, and nothing is saved.
-   * - A name MUST be found even if its registrable domain was different when it was registered, and MUST NOT be saved
-   *   twice.
+   * - A name MUST be found even if it was registered with another registrable domain, and MUST NOT be saved twice.
    * - All names that `decide` returned MUST be saved durably before the promise resolves. If it rejects, none of them
    *   may be saved.
    * - The store MUST NOT change the request. Any array in it MAY be empty, and so may the result of `decide`.
@@ -253,8 +251,8 @@ export interface DomainStore {
    * - New registrations MUST be saved with `synchronized: false` if there is a monitor, otherwise with `true`.
    * - The cost SHOULD depend only on the length of the request, not on the number of registrations.
    *
-   * After a rejection, the core may call `register` again with some of the names. If the response is lost, the client
-   * sends all of them again.
+   * After a rejection, the core may call `register` again with some of the names. A client that gets no response sends
+   * all names again.
    *
    * @returns The saved registrations, and the findings that `decide` used. The core checks all names against these
    *   findings.
@@ -268,10 +266,10 @@ export interface DomainStore {
    * - Registrations that were pushed SHOULD be marked even if others were not.
    * - Delivery is at least once: the push MUST be idempotent on `domainId`.
    * - A store that also sweeps SHOULD lease two kinds of registrations to the call: those that `register` saves, and
-   *   those that it finds unsynchronized for the same team. Then no sweep takes them before the call has had time to
-   *   push them. If the process of the call dies, a sweep MUST take them once the lease has expired.
+   *   unsynchronized ones of the same team that it finds. Then no sweep takes them before the call has had time to push
+   *   them. If the process of the call dies, a sweep MUST take them once the lease has expired.
    *
-   * A store without this method has no monitor, or pushes on its own.
+   * A store without this method has no monitor, or pushes in some other way.
    *
    * @param registrations All unsynchronized registrations of one call, both new and old; at least one.
    */
@@ -280,10 +278,11 @@ export interface DomainStore {
   /**
    * Whether the store works in a transaction that your application commits later.
    *
-   * - It MUST NOT push anything, and has no {@link synchronize}: calls leave what they save to a later sweep.
+   * - It MUST NOT push anything, and has no {@link synchronize}: a later sweep pushes the registrations that calls
+   *   save.
    * - An operation waits until the store has settled, even beyond its own time limit, because your application may
-   *   commit or roll back as soon as the operation returns. So the store MUST settle in time by itself, and MUST NOT do
-   *   anything afterwards.
+   *   commit or roll back as soon as the operation returns. So the store itself MUST enforce the time limit, and MUST
+   *   NOT do anything after it has settled.
    */
   readonly isInTransaction?: boolean
 
@@ -299,7 +298,7 @@ export interface DomainStore {
    * - All of them MUST be released in one atomic step, durably before the promise resolves. If it rejects, none may be
    *   released.
    * - Names and IDs that the team has not registered MUST be skipped. A wildcard releases only itself.
-   * - A release is a change too. It MUST be recorded in the same step, so that the next sweep pushes it to the monitor.
+   * - The release MUST be recorded as a change in the same step, so that the next sweep pushes it to the monitor.
    *
    * @param domains Names in any spelling that {@link classifyHostname} accepts, or values of `domainId`; at most 1,000.
    * @returns The released registrations, in any order.
@@ -326,7 +325,8 @@ export interface DomainStore {
    * - A registration that is not synchronized MUST be recorded as a pending change that is due at once, even if the
    *   store has no push. A synchronized one MUST NOT be recorded.
    *
-   * @returns The findings for which `decide` returned the registrations that were saved.
+   * @returns The findings that were passed to the last call of `decide`. The registrations that this call returned were
+   *   saved.
    */
   import?(request: ImportRequest): Awaitable<ImportFindings>
 
@@ -342,7 +342,7 @@ export interface DomainStore {
    *   domain stay the same. Names and IDs that the team `from` has not registered MUST be skipped.
    * - The registration of the new ID and the release of the former ID MUST be recorded as changes in the same step. The
    *   release MUST NOT be pushed before the registration, not even after refusals or by another process, so the monitor
-   *   never stops watching the name. The only exception is a new ID that is itself released before its registration was
+   *   never stops watching the name. This does not apply if the new ID is itself released before its registration is
    *   pushed.
    *
    * @throws {TypeError} if `domains` is not an array of strings, or has more than 1,000 entries.

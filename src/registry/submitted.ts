@@ -26,8 +26,8 @@ const mayBeHeld: Readonly<Record<HostnameRejection, boolean>> = {
 }
 
 /**
- * Reads a hostname that a caller sent. Returns a name that can be registered or may already be registered, or the
- * reason why it is neither.
+ * Reads a hostname that a caller sent. Returns a name that can be registered or may already be registered; for any
+ * other string, the reason for its rejection.
  */
 export function readSubmitted(input: string): Submitted | InvalidHostname {
   const hostname = classifyHostname(input)
@@ -43,8 +43,8 @@ export const isName = (submitted: Submitted | InvalidHostname): submitted is Sub
 
 /**
  * Reads a name that may already be registered, although today's suffix list does not allow it. It may be a wildcard
- * over what is now a public suffix, or its top-level domain may have been removed from the list. It is still found,
- * because names are looked up as strings.
+ * over a name that is now a public suffix, or its top-level domain may have been removed from the list. Lookups still
+ * find such a name, because they compare strings.
  */
 export function toName(text: string): Name | null {
   const submitted = readSubmitted(text)

@@ -59,7 +59,7 @@ interface PushOutcome {
   readonly suspects: ReadonlySet<WaitingChange>
   /** The last failure, if any. */
   readonly cause: unknown
-  /** Why pushing ended early; `undefined` if it did not, or if the reason was failures or a lack of time. */
+  /** Why pushing ended early; `undefined` if it did not end early, or ended because of failures or a lack of time. */
   readonly endedBy: 'unavailable' | 'stop' | undefined
 }
 
@@ -68,9 +68,9 @@ interface PushOutcome {
  *
  * Changes are pushed in batches, in random order. When a batch succeeds, its changes are removed from the outbox at
  * once. {@link workByHalves} isolates the changes that are refused. Later sweeps push refused changes last. A change
- * that was refused more than once is pushed alone. A single refusal may have been caused by an outage, so it has no
- * such effect. If nothing seems to succeed, or the monitor reports that it is unavailable, the remaining changes are
- * left for later. A report without a time counts only if it comes twice in a row, because a gateway may send it in
+ * that was refused more than once is pushed alone. A single refusal may have been caused by an outage, so it does not
+ * have this effect. If nothing seems to succeed, or the monitor reports that it is unavailable, the remaining changes
+ * are left for later. A report without a time counts only if it comes twice in a row, because a gateway may send it in
  * response to a single bad change.
  */
 export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox) {
@@ -131,7 +131,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
       throw refused[0]?.cause ?? cause ?? new Error('There was no time to push all registrations of the call')
     },
 
-    /** Pushes the changes that are due: one sweep. */
+    /** Runs one sweep: pushes the changes that are due. */
     async sweep(limit: number, report: SynchronizationErrorHandler, signal?: AbortSignal): Promise<SweepResult> {
       if (signal?.aborted) return { synchronized: 0, failed: 0 }
       return trace('sweep', async context => {
@@ -226,7 +226,7 @@ function createAttempts({ push, timeLimit, outbox, signal }: Pushing) {
       return null
     },
     /**
-     * Whether there is time for a push, even if it takes as long as the slowest so far. A push that is cut off must be
+     * Whether there is time for a push that takes as long as the slowest one so far. A push that times out must be
      * repeated.
      */
     hasTime: () => deadline.remaining() / 2 >= slowest,
@@ -254,7 +254,7 @@ function shuffle<Item>(items: readonly Item[] = [], random: () => number): reado
   return ranked.sort((one, other) => one.rank - other.rank).map(({ item }) => item)
 }
 
-/** @returns For how many milliseconds the monitor says that it is unavailable, at most an hour. */
+/** @returns How long the monitor says that it will be unavailable, in milliseconds and at most an hour. */
 function readRetryAfter(cause: unknown): number | undefined {
   const retryAfter = isMonitorUnavailable(cause) ? cause.retryAfter : undefined
   return typeof retryAfter === 'number' && retryAfter >= 0 ? Math.min(LONGEST_WAIT, retryAfter) : undefined

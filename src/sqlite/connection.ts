@@ -22,7 +22,7 @@ export interface SqliteConnectionOptions {
   /**
    * When SQLite flushes to disk. With `'full'`, SQLite flushes after each transaction, so a completed call survives a
    * power cut. With `'normal'`, SQLite flushes only at checkpoints. This is faster, but a power cut may lose the last
-   * calls. It never loses only a part of a call. A crash of the process loses no calls in either case. Default
+   * calls. Each call survives completely or not at all. A crash of the process loses no calls in either case. Default
    * `'full'`. A Durable Object ignores this option.
    */
   synchronous?: 'full' | 'normal' | undefined
@@ -46,7 +46,7 @@ export interface SqliteConnection {
   /**
    * Calls `work` in a write transaction, as soon as the lock is free.
    *
-   * @param timeLimit The time limit in milliseconds, if it is shorter than the option's time limit.
+   * @param timeLimit The time limit in milliseconds. It has no effect if it is longer than the option `timeLimit`.
    */
   transact<T>(work: () => T, timeLimit?: number): Awaitable<T>
 }
@@ -84,7 +84,7 @@ function openDriver({ database, synchronous = 'full' }: SqliteConnectionOptions,
       driver.execute(`PRAGMA busy_timeout = ${Math.ceil(timeLimit)}`)
       useWriteAheadLog(driver, timeLimit)
       driver.execute(`PRAGMA synchronous = ${synchronous}`)
-      // Without a limit, the log would keep its size after a long read.
+      // Without a limit, the log would stay as large as it grew during a long read.
       driver.prepare(`PRAGMA journal_size_limit = ${LOG_SIZE_LIMIT}`)()
     }
     prepareTables(driver)

@@ -126,8 +126,8 @@ function createHandleDriver(database: SqliteHandle): Driver {
 }
 
 /**
- * Rejects a handle that has the same methods but returns results by callback or promise. The query that it tries needs
- * no file lock.
+ * Rejects a handle that has the same methods but returns results by callback or promise. To find out, it runs a query
+ * that needs no file lock.
  */
 function requireSynchronous(database: SqliteHandle): void {
   const statement = database.prepare('PRAGMA busy_timeout')

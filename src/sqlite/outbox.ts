@@ -4,7 +4,7 @@ import { type Change, MOST_AT_ONCE, type Registration } from '../registry/store.
 import type { SqliteConnection } from './connection.ts'
 import type { PreparedStatements } from './statements.ts'
 
-/** The outbox of a SQLite store. Call `add` and `lease` in a transaction. */
+/** The outbox of a SQLite store. Call `add`, `transfer` and `lease` in a transaction. */
 export function createOutbox(statements: PreparedStatements, { ask, transact }: SqliteConnection): StoreOutbox {
   function noteMonitor(): void {
     if (statements.findMonitor().length === 0) statements.addMonitor(Date.now())

@@ -36,7 +36,7 @@ export function methodOf<Method extends keyof SuiteStore>(
   return found.bind(store) as NonNullable<SuiteStore[Method]>
 }
 
-/** Makes a request with these lookups, in the form in which the core makes requests. */
+/** Makes a request with these lookups, in the form that the core uses. */
 export function createRequest(
   teamId: string,
   names: readonly Name[],

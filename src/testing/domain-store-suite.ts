@@ -46,8 +46,9 @@ export interface StoreSuiteOptions<Store extends SuiteStore = SuiteStore> {
  * The cases are independent and may run in any order, and concurrently if {@link StoreSuiteOptions.createStore} makes
  * stores that share nothing.
  *
- * The suite cannot check what a caller does not observe: whether registrations outlive the process, whether calls that
- * share no registrable domain wait for each other, and what a call costs with many registrations.
+ * The suite cannot check three things, because a caller does not observe them: whether registrations outlive the
+ * process, whether calls that share no registrable domain wait for each other, and what a call costs with many
+ * registrations.
  *
  * @returns The cases that apply, always in the same order.
  *

@@ -27,7 +27,7 @@ const fragments = [
 
 /**
  * Properties that every JavaScript object inherits. A store that keeps names as properties of an object would find
- * these names without their being registered.
+ * these names although they are not registered.
  */
 const inherited = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf']
 

@@ -127,7 +127,7 @@ export const importCases: readonly CaseDefinition[] = [
       }
       const all = await methodOf(store, 'list')()
       const both = wildcards.filter(domain => all.filter(each => each.domain.endsWith(`.${domain}`)).length !== 1)
-      checkEqual('the bases below which not exactly one name is registered', both, [])
+      checkEqual('the bases with no name or more than one name below them', both, [])
     },
   },
 ]

@@ -62,7 +62,7 @@ export const limitCases: readonly CaseDefinition[] = [
       const [first, second, ...others] = manyDomains(LIMIT + 1) as [string, string, ...string[]]
       checkEqual('the codes of two new names', await submitWithinLimit(store, [first, second]), ['created', 'created'])
       const refused = await submitWithinLimit(store, [first, second, ...others])
-      checkEqual('the result of a call with four names more', refused, ['domain_limit_reached'])
+      checkEqual('the result of a call with four more names', refused, ['domain_limit_reached'])
       checkEqual('how many registrations the team has afterwards', await countHeld(store, LIMITED), 2)
       await submit(store, LIMITED, others.slice(1))
       const again = await submitWithinLimit(store, [first, second])

@@ -7,7 +7,7 @@ import type { SuiteStore } from './suite-store.ts'
 /** A monitor for the store under test. It can be unavailable or refuse domains, and it records the pushes. */
 export interface Monitor {
   isAway: boolean
-  /** Whether pushes take effect but still fail. */
+  /** Whether pushes take effect although they report a failure. */
   losesAnswers: boolean
   /** The domains whose changes the monitor refuses. */
   readonly refused: Set<string>
@@ -78,7 +78,7 @@ export async function sweepUntil(
     if (await isSo()) return
     await pause(10)
   }
-  throw new UnmetExpectation(`expected that ${claim} after at most 100 sweeps, got that it is not so`)
+  throw new UnmetExpectation(`expected that ${claim} after at most 100 sweeps, but it is not so`)
 }
 
 /** Creates a gate. Code that awaits `opened` continues once `open` is called. The gate then stays open. */

@@ -75,7 +75,7 @@ export const pendingCases: readonly CaseDefinition[] = [
       monitor.takePushes()
       checkEqual('the result of a sweep', await runSweep(store, { limit: 1 }), { synchronized: 1, failed: 0 })
       checkEqual('the changes that the sweep pushed', toDomains(monitor.takePushes().flat()), ['n1.com'])
-      checkEqual('how many changes an invalid ID made due', await retryPending({ domainIds: ['not an ID'] }), 0)
+      checkEqual('how many changes were made due by an invalid ID', await retryPending({ domainIds: ['not an ID'] }), 0)
       checkEqual('how many changes were made due, without IDs', [await retryPending(), await retryPending()], [1, 0])
       checkEqual('the result of a sweep', await runSweep(store, { limit: 1 }), { synchronized: 1, failed: 0 })
       for (const wrong of [{ domainIds: 'n3.com' }, { domainIds: [3] }, { ids: [] }]) {
@@ -100,7 +100,11 @@ export const pendingCases: readonly CaseDefinition[] = [
       if (stats) checkEqual('how many changes were refused', stats.refused, 0)
       checkEqual('the result of an early sweep', await runSweep(store), { synchronized: 0, failed: 0 })
       const retryPending = methodOf(store, 'retryPending')
-      checkEqual('how many changes one ID made due', await retryPending({ domainIds: [saved[0]?.domainId ?? ''] }), 1)
+      checkEqual(
+        'how many changes were made due by one ID',
+        await retryPending({ domainIds: [saved[0]?.domainId ?? ''] }),
+        1,
+      )
       checkEqual('how many of the other changes were made due', await retryPending(), 1)
       failure = new Error('the monitor refuses all, on purpose')
       await runSweep(store)

@@ -179,7 +179,7 @@ export const refusalCases: readonly CaseDefinition[] = [
         told.map(({ length }) => length),
         results.map(({ failed }) => failed),
       )
-      checkEqual('the changes that both calls of onError got', told.flat().sort(), domains)
+      checkEqual('the changes that the two onError functions got', told.flat().sort(), domains)
     },
   },
 ]

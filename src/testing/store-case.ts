@@ -1,7 +1,7 @@
 import type { Push } from '../registry/outbox.ts'
 import type { StoreFeature, StoreSetup, SuiteStore } from './suite-store.ts'
 
-/** One claim about a store, and the test of it. */
+/** One claim about a store, and its test. */
 export interface StoreCase {
   /**
    * The ID of the case, in kebab case. It is stable across versions, so you can list the cases that your store is known

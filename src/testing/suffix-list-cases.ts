@@ -6,7 +6,7 @@ import type { CaseDefinition } from './store-case.ts'
 /*
  * The Public Suffix List changes, and names that were registered under another version stay registered. `github.io` was
  * a registrable domain like any other, until it became a public suffix. A name below `example.com` may have been
- * registered while there was a public suffix between the two.
+ * registered while a public suffix separated it from `example.com`.
  */
 
 const before = (domain: string): Name => ({ domain, registrableDomain: 'github.io' })

@@ -5,7 +5,7 @@ import type { CaseDefinition } from './store-case.ts'
 
 /** An ID with more digits than any numeric type holds. */
 const VAST_ID = '9'.repeat(40)
-/** 2 to the power of 53. As a double, the next integer is the same number. */
+/** 2 to the power of 53. As doubles, this number and the next integer are equal. */
 const LARGE_ID = '9007199254740992'
 
 /** Organization 10 has the teams 1, 2, 4 and 9. Team 9 is suspended. All other teams belong to organization 20. */

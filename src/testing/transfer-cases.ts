@@ -58,7 +58,11 @@ export const transferCases: readonly CaseDefinition[] = [
       const listed = async (teamId: string) => toDomains(await methodOf(store, 'list')({ teamId })).toSorted()
       checkEqual('the names that the former team lists', await listed('1'), ['d.com'])
       checkEqual('the names that the new team lists', await listed('2'), ['*.c.com', 'a.com', 'b.com'])
-      checkEqual('how many each team has', [await countHeld(store, '1'), await countHeld(store, '2')], [1, 3])
+      checkEqual(
+        'how many registrations each team has',
+        [await countHeld(store, '1'), await countHeld(store, '2')],
+        [1, 3],
+      )
       const none = await transfer(store, { from: '1', to: '4', domains: ['y.com'] })
       checkEqual('the result for an unknown name and a team with a limit', none, [])
     },
@@ -95,7 +99,7 @@ export const transferCases: readonly CaseDefinition[] = [
       const isTold = ({ domainId }: Registration) => monitor.accepted.some(change => change.domainId === domainId)
       const isForgotten = ({ domain, domainId }: Registration) =>
         domain === 'b.com' || monitor.accepted.some(each => each.kind === 'released' && each.domainId === domainId)
-      await sweepUntil(store, 'all former IDs but one are released', () => found.registrations.every(isForgotten))
+      await sweepUntil(store, 'all former IDs except one are released', () => found.registrations.every(isForgotten))
       for (let sweeps = 0; sweeps < 3; sweeps += 1) await runSweep(store)
       const first = saved.filter((each, index) =>
         isForgottenFirst(monitor.accepted, found.registrations[index] as Registration, each),
@@ -230,7 +234,7 @@ export const transferCases: readonly CaseDefinition[] = [
       const store = await open()
       const domains = manyDomains(9)
       const moves = domains.map((domain, index) => ({ from: `${1 + (index % 3)}`, to: '4', domains: [domain] }))
-      // Simultaneous calls, so a store that opens connections when they are needed has several for the race.
+      // Makes these calls at the same time, so a store that opens connections on demand has several for the race.
       await Promise.all(moves.map(({ from, domains }) => save(store, from, domains)))
       await save(store, '4', manyDomains(4, 'held-'))
       await Promise.allSettled(moves.map(move => transfer(store, move)))

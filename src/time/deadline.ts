@@ -21,12 +21,12 @@ export class TimeLimitError extends Error {
 }
 
 /**
- * Milliseconds that a call may wait for the key store and the limiter together. After that, it may wait as long for the
- * store.
+ * Milliseconds that a call may wait for the key store and the limiter together. After that, it may wait for the store
+ * for the same time again.
  */
 export const CALL_TIME_LIMIT = 30_000
 
-/** Timers count in 32 bits on every runtime. A timer that is longer, or `NaN`, would fire at once. */
+/** Timers count in 32 bits on every runtime. A longer timer, or one of `NaN` milliseconds, would fire at once. */
 const LONGEST_TIMER = 2 ** 31 - 1
 
 export const timeLimitRule: Rule = {
@@ -54,8 +54,9 @@ export function createDeadline(milliseconds: number, timeLimit = milliseconds): 
 }
 
 /**
- * Waits for a store. A store that works in the application's transaction enforces the time limit itself, so it has
- * finished when it returns. Otherwise the application could end its transaction while the store still works.
+ * Waits for a store. No deadline is applied to a store that works in the application's transaction, because such a
+ * store enforces the time limit itself. With a deadline, the application could end its transaction while the store is
+ * still working.
  */
 export const waitForStore = <T>(
   { isInTransaction }: { readonly isInTransaction?: boolean },
@@ -73,7 +74,7 @@ function settleWithin<T>(value: PromiseLike<T>, milliseconds: number, message: s
     const timer = setTimeout(() => {
       reject(new TimeLimitError(message))
     }, milliseconds)
-    // `Promise.resolve` turns an error that a thenable throws into a rejection.
+    // If a thenable throws an error, `Promise.resolve` turns it into a rejection.
     Promise.resolve(value)
       .then(resolve, reject)
       .finally(() => clearTimeout(timer))

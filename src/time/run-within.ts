@@ -11,8 +11,8 @@ export interface Limits {
 }
 
 /**
- * Calls `work` and waits for it within limits. The signal that `work` gets is aborted as soon as the wait ends. If
- * `work` ignores the signal, it continues, and its outcome is ignored.
+ * Calls `work`, and waits until it settles or a limit is reached. The signal that `work` gets is aborted as soon as the
+ * wait ends. If `work` ignores the signal, it continues, and its outcome is ignored.
  *
  * @throws {TimeLimitError} when it times out.
  * @throws The reason of the signal, once it is aborted. If it is aborted already, `work` is not called.

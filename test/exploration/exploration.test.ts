@@ -131,10 +131,10 @@ describe('exploreStore', () => {
     [
       'always rejects',
       { register: () => Promise.reject(new Error('disk full')) },
-      'failed by itself: Error: disk full',
+      'failed although no failure was injected: Error: disk full',
     ],
-    ['lacks a method', { release: undefined as never }, 'failed by itself: TypeError: '],
-    ['returns null', { register: () => null as never }, 'failed by itself: TypeError: '],
+    ['lacks a method', { release: undefined as never }, 'failed although no failure was injected: TypeError: '],
+    ['returns null', { register: () => null as never }, 'failed although no failure was injected: TypeError: '],
   ])('finds a store that %s, although its data stays correct', async (_, changes, story) => {
     const scenarios = ['a name is registered and released during a sweep'] as const
     const { violations, stories } = await exploreStore(() => ({ ...createMemoryBackend(), ...changes }), { scenarios })

@@ -11,7 +11,8 @@ import { scenarioTeams } from './scenarios.ts'
 const PUSH_TIME_LIMIT = 600_000
 
 /**
- * Sorts changes by name instead of time, because the schedule decides what is due and in which order, not the clock.
+ * Sorts changes by name instead of time, because the schedule, not the clock, decides which changes are due, and in
+ * which order.
  */
 const byDomain = (one: Change, other: Change) => (one.domain + one.kind < other.domain + other.kind ? -1 : 1)
 

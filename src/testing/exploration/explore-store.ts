@@ -9,7 +9,10 @@ import { type Found, search } from './search.ts'
 export interface ExploreOptions<Backend extends StoreBackend = StoreBackend> {
   /** Called at the end of each schedule, with the backend that `createBackend` returned for it. */
   closeBackend?: ((backend: Backend) => Awaitable<unknown>) | undefined
-  /** The scenarios to explore. Default: all, except those with imports or transfers if the backend has none. */
+  /**
+   * The scenarios to explore. Default: all. Those with imports or transfers are left out if the backend lacks the
+   * method.
+   */
   scenarios?: readonly ScenarioName[] | undefined
 }
 
@@ -28,15 +31,15 @@ export interface Exploration {
 
 /**
  * Runs calls, releases, transfers, imports and sweeps on your own store in every possible order of their steps. A step
- * is a call of the backend or a push. In each scenario, some steps fail, lose their responses or arrive late, processes
- * die, and leases expire. All of this happens at every possible point.
+ * is a call of the backend or a push. In each scenario, some steps fail, lose their responses or arrive late; in some
+ * scenarios, processes die or leases expire. All of this happens at every possible point.
  *
  * The exploration checks five things:
  *
  * - In every state, no names overlap, no ID changes its team, no team exceeds its limit, and each registered name is
  *   watched or pending.
  * - The results of calls are correct.
- * - No step fails by itself.
+ * - A step fails only if the exploration makes it fail.
  * - A transferred name stays watched.
  * - Once failures stop, exactly the registered names are watched.
  *
@@ -86,7 +89,7 @@ interface Exploring<Backend extends StoreBackend> extends ExploreOptions<Backend
   readonly createStore?: CreateStore
 }
 
-/** Explores one scenario, or nothing if the backend has no method for it. */
+/** Explores one scenario, or nothing if the backend lacks a method that the scenario needs. */
 export async function exploreScenario<Backend extends StoreBackend>(
   scenario: Scenario,
   createBackend: () => Awaitable<Backend>,

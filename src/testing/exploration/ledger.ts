@@ -17,7 +17,7 @@ export function createLedger() {
     violation ??= what
   }
 
-  /** Whether the name of a former ID is still registered, but the monitor watches no newer ID of it. */
+  /** Whether a transferred name is still registered, but the monitor watches none of its newer IDs. */
   function isForgotten({ domainId }: Change): boolean {
     const newer = history.newerIds(domainId)
     const isHeld = newer.length > 0 && !gone.has(newer.at(-1) as string)
@@ -59,7 +59,8 @@ export function createLedger() {
     },
 
     /** Records that a step failed although the schedule did not make it fail. */
-    checkStep: (says: string, error: unknown): void => violate(`${says} failed by itself: ${error}`),
+    checkStep: (says: string, error: unknown): void =>
+      violate(`${says} failed although no failure was injected: ${error}`),
     checkFailure(caller: string, { hasFailed }: ActionResult): void {
       if (hasFailed) violate(`${caller} failed, although none of its steps failed: ${hasFailed}`)
     },
@@ -90,7 +91,7 @@ export function createLedger() {
 function createHistory() {
   const saved = new Map<string, Registration>()
   const gone = new Set<string>()
-  /** The new ID of each ID that was transferred. */
+  /** For each transferred registration: its new ID, keyed by its former ID. */
   const successors = new Map<string, string>()
   const names = new Map<string, string>()
 

@@ -19,7 +19,10 @@ export interface Choice {
  * longer than any difference between clocks.
  */
 const SOON = 50_000
-/** The second sweep pushes releases that replaced a registration during the first sweep. */
+/**
+ * How many sweeps run at the end of a schedule. The second one pushes releases that replaced a registration during the
+ * first one.
+ */
 const LAST_SWEEPS = 3
 
 /**

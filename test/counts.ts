@@ -4,15 +4,15 @@
  */
 const table = {
   //                              short   long
-  /** Inputs of each property of hostnames. */
+  /** Random inputs for each property of hostnames. */
   properties: /*               */ [2_000, 50_000],
   /** Generated names and labels, compared with other implementations. */
   generatedNames: /*           */ [5_000, 100_000],
   /** Random requests of each kind. */
   fuzzedRequests: /*           */ [60, 600],
-  /** Sequences of calls, each on a store and on its model. */
+  /** Random sequences of calls, each made on a store and on its model. */
   sequences: /*                */ [10, 60],
-  /** Races. For each one, some order of its calls must explain the results. */
+  /** Races of simultaneous calls. Some order of a race's calls must explain their results. */
   races: /*                    */ [12, 250],
   /** Schedules of the simulation, which mix calls, releases and sweeps with failures. */
   schedules: /*                */ [250, 6_000],
@@ -20,7 +20,7 @@ const table = {
   transactions: /*             */ [20, 400],
   /** Places at which a connection is cut. */
   cuts: /*                     */ [6, 24],
-  /** The most cases of the conformance suite that each additional PostgreSQL driver runs. The suite has about 150. */
+  /** The largest number of suite cases that run with each additional PostgreSQL driver. The suite has about 150. */
   casesOfDrivers: /*           */ [25, 1_000],
   /** Calls that get 503 because the monitor is unavailable. */
   callsWithoutMonitor: /*      */ [1_000, 10_000],
@@ -33,7 +33,7 @@ const table = {
   registrations: /*            */ [10_000, 1_000_000],
   /** How many times a server or a database is killed. */
   kills: /*                    */ [3, 12],
-  /** Calls with keys of all kinds while keys are revoked. `npm test` skips this test. */
+  /** Calls with keys of all kinds, made while keys are revoked. `npm test` skips this test. */
   lookups: /*                  */ [1_000, 5_000],
   /** For how many seconds processes are killed at random. */
   secondsOfKilling: /*         */ [3, 60],

@@ -98,7 +98,7 @@ function signal(processes, name) {
     try {
       process.kill(pid, name)
     } catch {
-      // The process has ended by itself.
+      // The process has already ended.
     }
   }
 }

@@ -43,7 +43,7 @@ beforeEach(() => rmSync(notes, { force: true }))
 afterAll(() => rmSync(directory, { recursive: true }))
 
 function start(...parameters: string[]) {
-  // This test is itself part of a run, which has its own temporary folder. The program gets another one, outside it.
+  // This test is itself part of a run, which has a temporary folder. The program gets a folder outside that one.
   const env = { ...process.env, TMPDIR: directory }
   const child = spawn(process.execPath, parameters, { cwd: directory, env, stdio: ['ignore', 'ignore', 'pipe'] })
   let printed = ''

@@ -8,7 +8,7 @@ import { team1 } from '../fixtures.ts'
 import { createGeneratedStore } from './generated-store.ts'
 import { servers } from './servers.ts'
 
-/** Bytes: much more than a few pages, and much less than the whole export. */
+/** The allowed growth in bytes: much more than a few pages need, and much less than the whole export needs. */
 const FLAT = 5_000_000
 
 const current = servers.filter(([name]) => !name.endsWith(' 4'))
@@ -65,7 +65,7 @@ test.skipIf(!isLong).each(current)(
 
 const READERS = 6
 
-// Each of these tests takes several seconds, and no other test can run meanwhile. So a short run tests one server.
+// Each of these tests takes several seconds, and no other test can run meanwhile. So a short run tests only one server.
 test.each(sample(current, isLong ? current.length : 1))(
   'a stalled reader of an export by %s costs the server at most 200 kB',
   async (_, start) => {

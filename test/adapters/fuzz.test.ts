@@ -31,7 +31,7 @@ afterAll(() => server.close())
 /**
  * Sends random requests, and checks that the server still responds to a valid one afterwards.
  *
- * @param examples Requests that are sent as well, so every expected kind of response occurs.
+ * @param examples Requests that are always sent, so every expected kind of response occurs.
  */
 async function check<T>(
   arbitrary: fc.Arbitrary<T>,

@@ -14,7 +14,7 @@ const innards = /\n\s+at |node_modules|file:\/\/|\.[jt]s:[0-9]+|\/(?:src|dist|ho
  * Expects one of the documented responses, without anything that the caller must not see.
  *
  * @param secrets Keys, their hashes, and the data of another team.
- * @param claim A name for the request, if it is one of many.
+ * @param claim A description of the request, to find it among many.
  */
 export async function expectHarmless(answer: RawResponse, secrets: readonly string[], claim?: string): Promise<void> {
   const { status, headers, body } = answer

@@ -15,7 +15,7 @@ const PATIENCE = 20_000
  * connection.
  *
  * @param hangUpAfter Closes our side this many milliseconds after the last byte, even in the middle of a body. If Node
- *   has not responded by then, it abandons the call.
+ *   has not responded before that, it abandons the call.
  * @param hangUpAt Matches the end of the responses. Needed if the server expects the client to close the connection.
  */
 export async function exchange(
@@ -40,7 +40,8 @@ export async function exchange(
       )
     }, PATIENCE)
     socket.on('end', () => socket.end())
-    // A server that stops reading resets the connection while we still send. Responses that arrived before still count.
+    // A server that stops reading resets the connection while we still send. Responses that arrived earlier still
+    // count.
     socket.on('error', () => {})
     socket.on('close', () => {
       clearTimeout(timer)

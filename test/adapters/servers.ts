@@ -15,7 +15,7 @@ import { listen, type RunningServer, whenListening } from '../listen.ts'
 /** The body of the 404 that the server itself sends. */
 const NOT_OURS = 'not ours'
 
-/** Starts a server. The prefix is that of `app.use` in Express, and of `register` in Fastify. */
+/** Starts a server. The prefix is passed to `app.use` in Express, and to `register` in Fastify. */
 type Start = (options: HandlerOptions & { path?: string; prefix?: string }) => Promise<RunningServer>
 
 /** @param before Middleware of the application that runs before the package's, such as a body parser. */

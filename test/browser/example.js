@@ -10,8 +10,8 @@ import { launchChromium } from './chromium.js'
 /**
  * Starts Chromium, and an example on a free port, before the tests of a file. Ends both after the tests.
  *
- * @param wanted Patterns by name. Each is matched against the output of the example.
- * @returns An object with `openPage`. Once the tests begin, it also has the matches by name.
+ * @param wanted Patterns by name, which are matched against the output of the example.
+ * @returns An object with `openPage` and, once the tests begin, the matches by name.
  */
 export function startExample(name, wanted) {
   const scratch = mkdtempSync(join(tmpdir(), 'browser-'))

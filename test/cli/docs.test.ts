@@ -38,7 +38,7 @@ const normalize = (output: string) =>
     .replaceAll(/^(?:ok|note) +(round trip|suffix list) .*\n(?: +->.*\n)?/gm, '<$1>\n')
     .replaceAll(/^(?:All is well|Nothing is wrong, .*)\.$/gm, '<verdict>')
 
-/** Splits parameters like a shell. */
+/** Splits a command into words, as a shell does. */
 const split = (command: string): string[] =>
   execFileSync('bash', ['-c', `printf '%s\\0' ${command}`], { encoding: 'utf8' })
     .split('\0')

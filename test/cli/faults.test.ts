@@ -120,7 +120,7 @@ const messages: Readonly<Record<string, (server: TestServer) => Promise<Pool>>> 
     const pool = server.createPool({ max: 1 })
     const client = await pool.connect()
     onTestFinished(() => client.release())
-    // Not for the first connection, which may take longer on a busy machine.
+    // Set only now, because the first connection may take longer on a busy machine.
     pool.options.connectionTimeoutMillis = 100
     return pool
   },
@@ -374,7 +374,7 @@ test('when the disk is full, responses, the log, metrics and doctor show what th
   const filling = join(folder, 'filling')
   const fill = () => execFileSync('bash', ['-c', `cat /dev/zero > ${filling} || true`], { stdio: 'ignore' })
   fill()
-  // The allocated space still has room for some names.
+  // The space that the database has already allocated still has room for some names.
   const store = createPostgresStore({ database: pool, findTeam })
   let called = await callAndReadLog(store)
   for (let index = 0; called.status === 200 && index < 1_000; index += 1) {

@@ -32,8 +32,8 @@ const names = Object.keys(states) as ScenarioName[]
 const small = names.filter(name => states[name] < 400)
 const all = names.reduce((sum, name) => sum + states[name], 0)
 /**
- * When leases end, SQLite also makes a release due that still follows a registration. The memory store does so only
- * after the push of the registration. The end is the same, but SQLite visits two more states.
+ * When leases end, SQLite also makes a release due if it still waits for the push of a registration. The memory store
+ * does so only after that push. The outcome is the same, but SQLite visits two more states.
  */
 const allInSqlite = all + 2
 

@@ -141,7 +141,10 @@ async function becomeStill(callers: readonly Caller[]): Promise<void> {
   }
 }
 
-/** Returns the next order: at the last step that a later caller could have taken, the next such caller takes it. */
+/**
+ * Returns the next order. It repeats the order up to the last step that a later caller could have taken, which the next
+ * such caller now takes.
+ */
 function findNext(forks: readonly Fork[]): Order | undefined {
   const last = forks.findLastIndex(({ ready, chosen }) => ready.indexOf(chosen) < ready.length - 1)
   const fork = forks[last]

@@ -36,7 +36,7 @@ function toRange(block: string, version: 4 | 6): { first: bigint; last: bigint }
   return { first, last: first + size - 1n }
 }
 
-/** A block with the words for it in a message. */
+/** A block, and the words that describe it in a message. */
 type Row = readonly [block: string, words: string]
 
 /** Rejected blocks that are not in the special-purpose registries: multicast and, for IPv6, all outside 2000::/3. */

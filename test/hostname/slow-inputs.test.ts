@@ -11,10 +11,10 @@ const texts = [
   `${'｡'.repeat(10)}${'\u0f73'.repeat(495)}\u0338\u200b`,
   `a${'\u0f73'.repeat(251)}.a${'\u0f73'.repeat(250)}.com\u200b`,
   `${`a${'\u0f73'.repeat(60)}。`.repeat(8)}com`,
-  // Letters that need mapping, after mistakes that the suggestion fixes one by one.
+  // Mistakes that the suggestion fixes one at a time, followed by letters that need mapping.
   `${'·'.repeat(4)}${'İİİİא．İ–'.repeat(63)}`,
   `“«„‘${'İİİİא．İ–'.repeat(63)}`,
-  // Characters that need mapping, between mistakes that the suggestion fixes one by one.
+  // Mistakes that the suggestion fixes one at a time, with characters that need mapping between them.
   ...['👍🏽', 'Å', '．', 'a\ufe0f', 'Å.', 'я@я.'].flatMap(unit => [
     `${unit.repeat(512).slice(0, 508)}"`,
     `“•"${unit.repeat(512).slice(0, 504)}"`,
@@ -73,7 +73,7 @@ function countNormalized(text: string): number {
 }
 
 test('at most 512 characters are normalized for an input, even if it has many mistakes or expanding characters', () => {
-  // U+3316 becomes six characters. Letters that are already mapped are not normalized one by one.
+  // U+3316 becomes six characters. Letters that are already mapped are not normalized separately.
   const expanding = ['\u3316'.repeat(512), `${'\u3316'.repeat(63)}.`.repeat(7), '\ufdfa'.repeat(512)]
   const counts = [...texts, ...expanding].map(text => [countNormalized(text), countNormalized(text), text] as const)
   expect(counts.filter(([, count]) => count > 512)).toEqual([])

@@ -99,7 +99,8 @@ describe('Unicode 17 IdnaTestV2', () => {
       findDifferences(cases, ([source, ascii, status]) => {
         const classification = classifyHostname(source)
         if (!classification.valid) return null
-        // In the vectors, a trailing dot is an error (an empty label). In this package, it means the root of the DNS.
+        // In the vectors, a trailing dot is an error (an empty label). In this package, a trailing dot means the root
+        // of the DNS.
         const isTrailingDotOnly = status.every(code => code === 'A4_2') && /[.。．｡]$/.test(source)
         const isAllowed = status.every(code => code === 'V2') || isTrailingDotOnly
         return isAllowed && classification.domain === ascii.replace(/\.$/, '') ? null : classification
@@ -146,7 +147,10 @@ test('published spellings of IP addresses are not accepted as names; those of re
   const cases = readCases<[string, string, string[], string | null, string | null]>('ip-spellings.json')
   expect(cases.length).toBeGreaterThan(250)
   const isAddress = (text: string | null) => text !== null && /^\[|^[0-9.]+$/.test(text)
-  /** A spelling counts as an address if a URL parser or inet_aton reads it as one. A remark in parentheses does not. */
+  /**
+   * A spelling counts as an address if a URL parser or inet_aton reads it as one. A remark in parentheses is not an
+   * address.
+   */
   const readings = cases.map(([spelling, meaning, , url, aton]) => ({
     spelling,
     isAddress: isAddress(url) || isAddress(aton) || /^[0-9a-f:.]+$/.test(meaning),

@@ -22,7 +22,7 @@ export interface Race {
   readonly clients: readonly Client[]
   readonly random: Random
   readonly registrableDomains: readonly string[]
-  /** The number of calls that all clients make together. */
+  /** The total number of calls by all clients. */
   readonly calls: number
 }
 
@@ -114,8 +114,8 @@ async function callTransfer(store: RacedStore, from: string, names: readonly Kno
 
 /**
  * Imports names with so few IDs that IDs collide. Each ID belongs to names of one registrable domain only. No names are
- * imported for a team with a limit: an import ignores the limit, and it does not wait for calls that count the team's
- * names, so such a call may miss imported rows that other calls have already seen.
+ * imported for a team with a limit. An import ignores the limit, and does not wait for calls that count the team's
+ * names. So such a call may miss imported rows that other calls have already seen.
  */
 async function callImport(store: RacedStore, random: Random, names: readonly Known[]): Promise<Operation> {
   const rows = names.map(name => ({

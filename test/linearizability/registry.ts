@@ -70,8 +70,8 @@ type Limits = Readonly<Record<string, number>>
 /**
  * Searches for an order of all calls that explains their outcomes. The registry is empty at first. Only the names in
  * the given registrable domains are considered. If such an order exists for the names in one domain, the calls behave
- * there as if they ran one after another. If one order exists for several domains together, a call that has names in
- * all of them is one atomic step too.
+ * in this domain as if they ran one after another. If a single order exists for several domains, a call with names in
+ * all of them is also one atomic step.
  *
  * @param limits How many names a team may register. Pass limits only together with all registrable domains, because a
  *   limit applies to the names in all of them.
@@ -202,7 +202,10 @@ function verdictOfImport(row: Held, state: State): string {
 const countOf = (state: State, { teamId }: { readonly teamId?: string }) =>
   state.filter(held => held.teamId === teamId).length
 
-/** How many names a team would have with these, or 0 if none is new. Names that it already has count once. */
+/**
+ * How many names a team would have after registering these, or 0 if none of them is new. Names that it already has
+ * count once.
+ */
 function addTo(state: State, { teamId, names }: Extract<Operation, { kind: 'refused' }>): number {
   const held = [...state]
   for (const name of names)

@@ -32,7 +32,7 @@ export function findMariadb(): { path: string; version: string } | undefined {
 
 const READY = 'ready for connections'
 
-/** The server has the default settings. It has no accounts, because installing them would take a second. */
+/** The server has the default settings. It has no accounts, because creating them would take a second. */
 export async function createMariadbServer(path: string): Promise<MariadbServer> {
   const directory = await mkdtemp(join(tmpdir(), 'mariadb-'))
   const port = await findFreePort()

@@ -43,7 +43,7 @@ test.each([
 describe('a store in memory that is nearly full', () => {
   const MOST = 2 ** 24
 
-  /** Makes the store believe that it has room for only so many more registrations or changes. */
+  /** Makes the store believe that it has room for only this many more registrations or changes. */
   function leave(room: { registrations?: number; changes?: number }) {
     const size = Object.getOwnPropertyDescriptor(Map.prototype, 'size')?.get as (this: unknown) => number
     return vi.spyOn(Map.prototype, 'size', 'get').mockImplementation(function (this: Map<unknown, unknown>) {

@@ -127,7 +127,7 @@ test('the document has the paths and schemas of the enabled operations, and no o
   expect(new Set(Object.keys(reading.components.schemas))).toEqual(
     new Set(['ListDomainsResponse', 'ListedDomain', 'ErrorResponse']),
   )
-  // A GET cannot have the other statuses.
+  // A GET never gets any other status.
   expect(Object.keys(reading.paths['/v1/domains'].get.responses).join()).toBe('200,400,401,403,404,405,429,500')
   expect(reading.paths['/v1/domains'].get.responses[405]?.description).toContain('is not GET.')
   expect(() => openapi({ operations: ['remove'] as never })).toThrow('"operations" must be an array with some of')

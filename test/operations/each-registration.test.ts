@@ -100,7 +100,7 @@ test('releaseAll leaves out names that are registered in the meantime, and reads
   const list = vi.spyOn(growing, 'list')
   expect(await releaseAll(growing, '1')).toBe(1000)
   expect(await collect(store, { teamId: '1' })).toEqual(manyDomains(1000, 'later.'))
-  // One call gets the last name at the start, one the page with all names, and one a page with only later names.
+  // The first call gets the last name, the second gets the page with all names, and the third gets only later names.
   expect(list).toHaveBeenCalledTimes(3)
 })
 

@@ -235,7 +235,7 @@ describe('an export', () => {
 
   test('applies the time limit to the store reading a page, not to the caller consuming it', async () => {
     const { store } = await createFilledStore(1500)
-    // This store responds slowly, so that a time limit that has already passed would take effect first.
+    // This store responds slowly. If the time limit had already passed, it would take effect before the response.
     const list = async (page: ListOptions) => {
       await new Promise(resolve => setTimeout(resolve, 20))
       return store.list(page)

@@ -71,7 +71,7 @@ test('a preview returns "existing" for a registered name that only an older suff
     expect(outcomeOf(own)).toEqual([...held, ...refused])
     expect(outcomeOf(other)).toEqual(['public_suffix_domain', 'internal_domain', ...refused])
   }
-  // The names below these wildcards are not looked up, because every registration could be below them.
+  // The names below these wildcards are not looked up, because that could be all registrations.
   expect(find.mock.calls.flatMap(([{ bases }]) => bases)).toEqual([])
 })
 

@@ -166,7 +166,7 @@ test(`reconcile has one page in memory, even for ${counts.registrations} registr
   const numberOf = (text: string) => Number.parseInt(text.slice(24), 16)
   const isRegistered = (number: number) => number % 1000 !== 7
   const isWatched = (number: number) => number % 1000 !== 8
-  /** By how many registrations the store is ahead of the watched list: now, and at most so far. */
+  /** How many more registrations than watched names have been read: at this moment, and the maximum so far. */
   let [ahead, farthestAhead] = [0, 0]
   const store: DomainStore = {
     findTeam: () => null,

@@ -49,7 +49,7 @@ const openers: readonly [name: string, prepare: () => Promise<(options?: Options
 ]
 type Options = Omit<ManagedStoreOptions, 'findTeam'>
 
-/** A monitor that records each name that it stopped watching at some moment. */
+/** A monitor that records which names it stopped watching, even for a moment. */
 function createWatch() {
   const watching = new Map<string, Set<string>>()
   const released = new Set<string>()

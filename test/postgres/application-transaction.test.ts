@@ -390,7 +390,7 @@ test('a call that had to wait for its turn gives its statements only a part of t
   const open = (timeLimit: number) => createPostgresStore({ database: { query }, findTeam, timeLimit })
   const saving = save(open(20_000), '1', ['a.com'])
   await Promise.all([saving, save(open(10_000), '1', ['b.com'])])
-  // The second call begins with 9400 ms left. It works for 90 % of that, and one statement takes at most 60 % of it.
+  // The second call begins with 9400 ms left. It may work for 90 % of this time, and one statement for 60 % of that.
   expect(limits[2]).toBeLessThanOrEqual(0.9 * 0.6 * 9400)
 })
 

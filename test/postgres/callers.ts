@@ -20,7 +20,7 @@ export interface CallersOptions {
   readonly calls: readonly Call[]
   /** A key of each team. */
   readonly keys: ReadonlyMap<string, string>
-  /** The servers' origins. Each attempt is sent to the next one in turn. */
+  /** The servers' origins. Attempts are sent to them in turn. */
   readonly origins: readonly (() => string)[]
 }
 

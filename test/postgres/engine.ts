@@ -26,7 +26,7 @@ const OURS = 'domain_registration'
 
 let first: Pool | undefined
 /**
- * Returns a pool of the first node, through which tables are created. Everything else goes through each node in turn.
+ * Returns a pool of the first node, through which tables are created. Everything else goes through all nodes in turn.
  */
 export const throughFirst = <AnyPool>(pool: AnyPool): AnyPool | Pool => first ?? pool
 

@@ -16,7 +16,7 @@ interface Passage {
 interface Outcome {
   /** How many bytes at the start of the chunk are dropped. Default 0. */
   readonly skips?: number
-  /** The offset in the chunk at which passing on stops. */
+  /** The offset in the chunk after which nothing more is passed on. */
   readonly passes: number
   /** Data that is sent back to the sender at once, as if the other end had responded. */
   readonly answers?: Buffer

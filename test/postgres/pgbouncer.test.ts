@@ -43,7 +43,7 @@ describe.skipIf(!program)(name, () => {
       for (let call = 0; call < CALLS; call += 1) {
         const domains = [`caller-${caller}.com`, `www.call-${call}-${caller}.com`]
         const calling = registerDomains(team1, { domains }, store, { onError: error => failures.push(error) })
-        // If a call could save nothing, it rejects.
+        // A call rejects if it could not save any name.
         await calling.catch(error => failures.push(error.cause ?? error))
       }
     }

@@ -10,7 +10,7 @@ import { openDatabase } from '../sqlite/open-database.ts'
 
 const findTeam = () => null
 
-/** A backend whose methods need their `this`, as those of a class do, and the names of the methods that were called. */
+/** A backend whose methods need `this`, like the methods of a class, and the names of the methods that were called. */
 function createStrictBackend() {
   const called = new Set<string>()
   const toStrict = (name: string, method: (...values: unknown[]) => unknown) =>

@@ -123,7 +123,7 @@ describe('a sweep', () => {
     const pushed = new Set(monitor.pushes.flat())
     const refused = Object.entries(await waits()).filter(([, [, refusals]]) => refusals === 1)
     expect(new Set(refused.map(([domain]) => domain))).toEqual(pushed)
-    // New changes and changes that were refused before share these seven pushes.
+    // Together, new and previously refused changes get only seven pushes.
     add('new.com')
     monitor.pushes = []
     await pass(SOON)

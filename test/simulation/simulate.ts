@@ -48,8 +48,8 @@ interface Process {
 }
 
 /**
- * A hostname as a caller writes it, and its parts. If it can never be registered, there are no parts, but the code of
- * its result.
+ * A hostname as a caller writes it, and its parts. If it can never be registered, it has the code of its result instead
+ * of parts.
  */
 interface Entry {
   readonly input: string

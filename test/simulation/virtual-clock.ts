@@ -1,4 +1,4 @@
-/** Represents a process, and owns its timers. When the process ends, its timers are dropped. */
+/** An object that represents a process and owns its timers. When the process ends, its timers are dropped. */
 export type Owner = object
 
 interface Event {

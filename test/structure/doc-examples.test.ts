@@ -16,8 +16,8 @@ const guides = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...list('docs', '
 /** The text of the example: up to the next tag, or to the end of the doc comment. */
 const inDocComment = /^ *\* @example(?: <caption>.*<\/caption>)?\n((?: *\*(?! @|\/).*\n)+)/dgm
 /**
- * The TypeScript and JavaScript code blocks of a page. `docs.test.ts` compares each block that is named after a program
- * with this program.
+ * The TypeScript and JavaScript code blocks of a page, without blocks that are named after a program: `docs.test.ts`
+ * compares these with the program.
  */
 const inGuide = /(?<!<!-- examples\/[\w.-]+ -->\n\n)^```[jt]s\n(.*?)^```$/dgms
 

@@ -5,7 +5,7 @@ import { findBreaches, findUnused } from './breaches.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** The project's own files. Files of others, such as test vectors, may have longer lines. */
+/** The project's own files. Files from other projects, such as test vectors, may have longer lines. */
 function readTree(): Map<string, string> {
   const files = ['src', 'test', 'examples', 'bench'].flatMap(listFiles).filter(path => /\.[jt]s$/.test(path))
   return new Map(files.map(path => [path, readFileSync(`${root}/${path}`, 'utf8')]))

@@ -40,7 +40,7 @@ function toULabels(name: string): string | null {
 const isALabel = (label: string) =>
   /^xn--/i.test(label.normalize('NFKC').replace(/\p{Default_Ignorable_Code_Point}/gu, ''))
 
-/** Whether a name has a label that was submitted as a U-label and contains punctuation that IDNA2008 does not allow. */
+/** Whether a label that was submitted as a U-label contains punctuation that IDNA2008 does not allow. */
 export function containsPunctuation(name: string, mapped = toULabels(name)): boolean {
   const sent = name.split(/[.\u3002\uff0e\uff61]/)
   const isRefused = (label: string, index: number) => !isALabel(sent[index] ?? '') && containsPunctuationIn(label)

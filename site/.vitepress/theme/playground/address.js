@@ -20,7 +20,7 @@ export function readState(name, otherwise) {
 
 export function writeState(name, value) {
   const parameters = readAll()
-  // If the address had an anchor, it was read as a parameter without a value. It would stay in front of the state.
+  // An anchor in the address was read as a parameter without a value. It must not stay in front of the state.
   for (const [key, text] of [...parameters]) if (text === '') parameters.delete(key)
   parameters.set(name, JSON.stringify(value))
   // Encoded twice: VitePress decodes the fragment once and uses it as a selector, in which a quote would be an error.

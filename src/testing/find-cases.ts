@@ -50,7 +50,7 @@ export const findCases: readonly CaseDefinition[] = [
   },
   {
     id: 'find-extends-no-lease',
-    name: 'MUST NOT lease the registrations that `find` returns, so a sweep still pushes them',
+    name: 'MUST NOT lease the registrations that `find` returns, so that a sweep still pushes them',
     needs: ['synchronize', 'synchronizePending'],
     async test({ open }) {
       const monitor = createMonitor()

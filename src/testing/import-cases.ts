@@ -52,7 +52,7 @@ export const importCases: readonly CaseDefinition[] = [
   },
   {
     id: 'import-finds-ids',
-    name: 'MUST tell an import which IDs are already used by registrations or pending changes',
+    name: 'MUST report which IDs of an import are already used by registrations or pending changes',
     async test({ open }) {
       const store = await open(() => {})
       const [held, released, free] = [toImport('a.com'), toImport('b.com'), toImport('c.com')]
@@ -107,7 +107,7 @@ export const importCases: readonly CaseDefinition[] = [
   },
   {
     id: 'import-and-calls-exclude-each-other',
-    name: 'MUST NOT let overlapping names be saved by an import and a simultaneous call',
+    name: 'MUST NOT save overlapping names when an import and a call run simultaneously',
     async test({ open }) {
       const store = await open()
       for (const domain of manyDomains(10)) {

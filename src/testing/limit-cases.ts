@@ -32,7 +32,7 @@ export const limitCases: readonly CaseDefinition[] = [
   },
   {
     id: 'held-is-counted-by-find',
-    name: 'MUST count the registrations of the calling team in `find` too',
+    name: 'MUST count the registrations of the calling team in `find`, not only in `register`',
     needs: ['find'],
     async test({ open }) {
       const store = await open()

@@ -42,7 +42,7 @@ export const listCases: readonly CaseDefinition[] = [
   },
   {
     id: 'lists-whole-registrations',
-    name: 'MUST list registrations as `register` returned them, with the time of creation',
+    name: 'MUST list registrations as `register` finds them, including their time of creation',
     async test({ open, features }) {
       const store = await open(features.includes('synchronize') ? () => {} : undefined)
       const begun = Date.now()
@@ -88,7 +88,7 @@ export const listCases: readonly CaseDefinition[] = [
   },
   {
     id: 'lists-a-thousand-by-default',
-    name: `MUST list ${MOST_AT_ONCE} registrations at most if no limit is given`,
+    name: `MUST list at most ${MOST_AT_ONCE} registrations if no limit is given`,
     async test({ open }) {
       const store = await open()
       for (let call = 0; call < 11; call += 1) await save(store, '1', manyDomains(100, `c${call}.`))
@@ -97,7 +97,7 @@ export const listCases: readonly CaseDefinition[] = [
   },
   {
     id: 'lists-the-newest-first',
-    name: 'MUST list the newest registrations first, even across pages, if `order` says so',
+    name: 'MUST list the newest registrations first, even across pages, if `order` is "newest"',
     async test({ open }) {
       const store = await open()
       const domains = ['c.com', 'a.com', 'd.com', 'b.com', 'e.com', 'x.a.com', '*.a.com']
@@ -117,7 +117,7 @@ export const listCases: readonly CaseDefinition[] = [
   },
   {
     id: 'lists-one-domain',
-    name: 'MUST list only the registration of the name in `domain`, in any spelling',
+    name: 'MUST accept any spelling of the name in `domain`, and list only the registration of this name',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['example.com', 'www.example.com', '*.example.com'])

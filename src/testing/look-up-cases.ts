@@ -27,7 +27,7 @@ const OTHERS: NamesBelow = { ...NOTHING_BELOW, heldByOthers: true }
 export const lookUpCases: readonly CaseDefinition[] = [
   {
     id: 'finds-names-exactly',
-    name: 'MUST find exactly the given names: none above, below or similar to them',
+    name: 'MUST find exactly the given names, and no names that are above, below or similar to them',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['www.example.com', 'b.a.example.com', 'example.org'])
@@ -79,7 +79,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-own',
-    name: 'MUST count the calling team’s names below the base of a wildcard, and return three of them',
+    name: 'MUST count the calling team’s names below the base of a wildcard, and return up to three of them',
     async test({ open }) {
       const store = await open()
       await save(store, '2', ['x.example.com'])
@@ -155,7 +155,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-not-look-alikes',
-    name: 'MUST NOT count names that only begin or end with the same letters as the base of a wildcard',
+    name: 'MUST NOT count similar names, such as ab.example.com or x.b-c.example.com, as names below b.example.com',
     async test({ open }) {
       const store = await open()
       const alike = ['ab.example.com', 'x.ab.example.com', 'b-c.example.com', 'x.b-c.example.com', 'b0.example.com']
@@ -167,7 +167,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-tells-suffixes-apart',
-    name: 'MUST return names in `behindSuffixes`, and not count them, if a public suffix separates them from the base',
+    name: 'MUST report a name in `behindSuffixes`, and not count it, if a public suffix separates it from the base',
     async test({ open }) {
       const store = await open()
       // s3.amazonaws.com is a public suffix, so each bucket has a different owner.
@@ -208,7 +208,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
   },
   {
     id: 'below-answers-in-order',
-    name: 'MUST report the names below the bases of wildcards in the order of `bases`',
+    name: 'MUST return one entry of `below` for each base, in the order of `bases`',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['x.b.com', 'x.c.com', 'y.c.com', 'x.a.c.com'])

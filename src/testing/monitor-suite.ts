@@ -94,7 +94,7 @@ async function checkWatched(monitor: MonitorUnderTest, ...ids: string[]): Promis
 const cases: readonly MonitorCase[] = [
   {
     id: 'watches-what-is-registered',
-    name: 'MUST watch the names that a push registered, and none that it released, once the push resolves',
+    name: 'MUST start watching registered names, and stop watching released ones, before a push resolves',
     async test(monitor) {
       await checkWatched(monitor)
       await push(monitor, registered('a', 'b'))
@@ -126,7 +126,7 @@ const cases: readonly MonitorCase[] = [
   },
   {
     id: 'registered-after-released',
-    name: 'MUST ignore a registration pushed after the release with the same ID',
+    name: 'MUST ignore a registration that arrives after the release of the same ID',
     async test(monitor) {
       await push(monitor, registered('a'))
       await push(monitor, released('a', 'never-heard-of'))
@@ -170,7 +170,7 @@ const cases: readonly MonitorCase[] = [
   },
   {
     id: 'two-pushes-at-once',
-    name: 'MUST accept two pushes at the same time, with the same changes or different ones',
+    name: 'MUST apply all changes of simultaneous pushes, even if the pushes share some changes',
     async test(monitor) {
       const ids = Array.from({ length: 20 }, (_, index) => `n${index}`)
       await Promise.all([

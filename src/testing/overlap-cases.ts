@@ -47,7 +47,7 @@ export const overlapCases: readonly CaseDefinition[] = [
     ['created', 'example.com', ['www.example.com'], ['a.example.com']],
     ['created', 'bucket.s3.amazonaws.com', ['*.amazonaws.com'], ['amazonaws.com']],
   ]),
-  overlapCase('overlap-existing', 'MUST report as existing a name that the team has already registered', [
+  overlapCase('overlap-existing', 'MUST report a name as existing if the team has already registered it', [
     ['existing', 'example.com', ['example.com'], []],
     ['existing', '*.example.com', ['*.example.com'], []],
     ['existing', '*.example.com', ['example.com', '*.example.com'], ['example.org']],
@@ -77,7 +77,7 @@ export const overlapCases: readonly CaseDefinition[] = [
   ]),
   {
     id: 'overlap-own-team-first',
-    name: 'MUST report a conflict with the same team rather than one with another team',
+    name: 'MUST report the conflict within the calling team if a name also conflicts with another team',
     async test({ open }) {
       const store = await open()
       await submitForCodes(store, '2', ['a.b.example.com', '*.example.org', 'example.net'])
@@ -124,7 +124,7 @@ export const overlapCases: readonly CaseDefinition[] = [
   },
   {
     id: 'two-teams-side-by-side',
-    name: 'MUST let two teams register names in the same registrable domain if they do not overlap',
+    name: 'MUST let two teams register names in the same registrable domain if the names do not overlap',
     async test({ open }) {
       const store = await open()
       checkEqual(

@@ -43,7 +43,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'records-nothing-without-a-monitor',
-    name: 'SHOULD NOT record a release or a transfer if nothing has ever been pushed',
+    name: 'SHOULD NOT record a release or a transfer as pending if there is no monitor',
     needs: ['release', 'countPending'],
     async test({ open }) {
       const store = await open()
@@ -55,7 +55,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'retries-when-told',
-    name: 'MUST let `retryPending` make the given failed changes due, or all failed ones if none are given',
+    name: 'MUST make the given failed changes due in `retryPending`, or all failed changes if no IDs are given',
     needs: ['release', 'retryPending'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -86,7 +86,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'retries-after-an-outage',
-    name: 'MUST let `retryPending` make a change due even if it failed because the monitor was unavailable',
+    name: 'MUST make a change due in `retryPending` even if it failed because the monitor was unavailable',
     needs: ['retryPending'],
     async test({ open }) {
       const outage = new MonitorUnavailableError('the monitor is unavailable, on purpose', { retryAfter: 3_000_000 })
@@ -116,7 +116,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'retry-takes-nothing-from-a-push',
-    name: 'MUST NOT let `retryPending` make a change due if it is leased to a call and has not failed',
+    name: 'MUST NOT make a change due in `retryPending` if it is leased to a call and has not failed',
     needs: ['release', 'retryPending'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -131,7 +131,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'says-since-when-it-waits',
-    name: 'MUST report how many changes are pending, how many were refused, and since when the oldest is pending',
+    name: 'MUST report how many changes are pending, how many of them were refused, and when the oldest was made',
     needs: ['release', 'pendingStats'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -210,7 +210,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'keeps-the-last-failure',
-    name: 'MUST keep the last failure of a change when a sweep ends before it has pushed the change again',
+    name: 'MUST keep the last failure of a change if a sweep is stopped while it pushes the change again',
     needs: ['retryPending', 'listPending'],
     async test({ open, alongside }) {
       const monitor = createMonitor()

@@ -139,7 +139,7 @@ export const raceCases: readonly CaseDefinition[] = [
   ),
   wildcardRace(
     'race-of-wildcard-and-name-between-teams',
-    'MUST register either a wildcard or a name below it when two teams submit them in simultaneous calls',
+    'MUST register either a wildcard or a name below it when two teams each submit one of them simultaneously',
     '2',
     ['domain_already_licensed'],
   ),
@@ -204,7 +204,7 @@ export const raceCases: readonly CaseDefinition[] = [
   },
   {
     id: 'time-limit-is-kept',
-    name: 'MUST end a call of `register` within its time limit, and save nothing for it afterwards',
+    name: 'MUST end a call of `register` within its time limit, and save none of its names after that',
     async test({ open }) {
       const store = await open()
       const [blocked, timeLimit, tolerance] = [50, 20, 250]

@@ -42,7 +42,7 @@ export const refusalCases: readonly CaseDefinition[] = [
   },
   {
     id: 'refused-is-told',
-    name: 'MUST call `onError` with each change that the monitor refuses when it is pushed alone, and with the reason',
+    name: 'MUST call `onError` with the error and the change if the push of a single change is refused',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()

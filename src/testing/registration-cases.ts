@@ -8,7 +8,7 @@ const pick = ({ domain, registrableDomain, teamId }: Registration) => ({ domain,
 export const registrationCases: readonly CaseDefinition[] = [
   {
     id: 'begins-empty',
-    name: 'MUST have no registrations in a new store',
+    name: 'MUST start without registrations, even if an earlier store saved some',
     async test({ open }) {
       const domains = ['left-over.com', '*.left-over.com', 'a.b.left-over.com']
       await save(await open(), '1', domains)
@@ -123,7 +123,7 @@ export const registrationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'ids-are-stable',
-    name: 'MUST keep the ID of a registration when others are registered later',
+    name: 'MUST keep the ID of a registration when other names are registered later',
     async test({ open }) {
       const store = await open()
       const ids = async () => (await submit(store, '1', ['www.example.com', '*.example.org'])).map(idOf)
@@ -135,7 +135,7 @@ export const registrationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'duplicates-share-one-registration',
-    name: 'MUST register a name once if one call contains it several times',
+    name: 'MUST register a name only once if one call contains it several times',
     async test({ open }) {
       const store = await open()
       const results = await submit(store, '1', [

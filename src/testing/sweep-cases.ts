@@ -18,7 +18,7 @@ const isEach = (accepted: readonly Change[], ...domains: string[]) =>
 export const sweepCases: readonly CaseDefinition[] = [
   {
     id: 'call-keeps-what-it-saved',
-    name: 'MUST lease new registrations to their call, so no sweep pushes them too',
+    name: 'MUST lease new registrations to the call that creates them, so that no sweep also pushes them',
     async test({ open }) {
       const monitor = createMonitor()
       for (const synchronizeTimeLimit of [30_000, 7_200_000]) {
@@ -31,7 +31,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'call-keeps-what-it-found',
-    name: 'SHOULD lease a pending registration to a call that submits the name again, so no sweep pushes it too',
+    name: 'SHOULD lease a pending registration to a call that submits the name again, so that no sweep also pushes it',
     needs: ['retryPending'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -51,7 +51,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'call-hastens-nothing',
-    name: 'MUST NOT make a pending registration due earlier by leasing it to a call',
+    name: 'MUST NOT bring forward the due time of a pending registration by leasing it to a call',
     needs: ['listPending'],
     async test({ open }) {
       const retryAfter = 3_000_000
@@ -136,7 +136,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'pending-oldest-first',
-    name: 'MUST push pending changes oldest first',
+    name: 'MUST push changes that are due immediately in the order in which they were made',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -176,7 +176,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'pending-within-the-limit',
-    name: 'MUST push at most `limit` changes, each once, and return how many',
+    name: 'MUST push at most `limit` changes in a sweep, each change only once, and return how many were pushed',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -295,7 +295,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-of-what-was-never-pushed',
-    name: 'MUST NOT push a registration after its release, and MUST push the release at most once',
+    name: 'MUST NOT push a registration once it has been released, and MUST push its release at most once',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -348,7 +348,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-outlives-a-failed-push',
-    name: 'MUST keep a release that is made while the push of the registration fails',
+    name: 'MUST keep a release that is made during a push of its registration, even if that push fails',
     needs: ['release', 'listPending'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -375,7 +375,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'push-gets-a-signal',
-    name: 'MUST pass a signal to each push, and abort it when the push times out',
+    name: 'MUST pass a signal to each push, and abort the signal if the push times out',
     async test({ open, alongside }) {
       const gate = createGate()
       const reasons: unknown[] = []

@@ -43,7 +43,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'register-does-not-push',
-    name: 'MUST NOT push in `register`, only in `synchronize`, after everything is saved',
+    name: 'MUST push new registrations in `synchronize`, after everything is saved, and never in `register`',
     needs: ['synchronize'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -129,7 +129,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'synchronize-marks-after-the-push',
-    name: 'MUST mark registrations as synchronized only after the push succeeded',
+    name: 'MUST mark registrations as synchronized only after the push has succeeded',
     needs: ['synchronize'],
     async test({ open }) {
       const seen: boolean[][] = []
@@ -142,7 +142,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'synchronize-rejects-with-the-push',
-    name: 'MUST let `synchronize` reject if the push throws or rejects',
+    name: 'MUST reject in `synchronize` if the push throws or rejects',
     needs: ['synchronize'],
     async test({ open }) {
       const pushes = [
@@ -173,7 +173,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'retry-after-a-failed-push',
-    name: 'MUST return the IDs that were saved when a call is retried because its push failed',
+    name: 'MUST return the IDs that the first attempt saved if a call is retried because its push failed',
     needs: ['synchronize'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -202,7 +202,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
 export const laterCases: readonly CaseDefinition[] = [
   {
     id: 'later-is-not-now',
-    name: 'MUST NOT push in the application’s transaction, or let a call wait for a push',
+    name: 'MUST NOT push in the application’s transaction, or make a call wait for a push',
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push)

@@ -34,7 +34,7 @@ export const teamCases: readonly CaseDefinition[] = [
   },
   {
     id: 'unknown-team-is-null',
-    name: 'MUST return null from `findTeam` for a team that does not exist, even if its ID is long',
+    name: 'MUST return null from `findTeam` for an unknown ID, even if numeric types confuse it with a known one',
     async test({ open }) {
       const store = await open()
       for (const id of ['77', '10', '20', '0', ...mistakableIds, '8'.repeat(40), '1'.repeat(1000)]) {

@@ -29,7 +29,7 @@ const isForgottenFirst = (accepted: readonly Change[], former: Registration, reg
 export const transferCases: readonly CaseDefinition[] = [
   {
     id: 'transfers-what-a-team-holds',
-    name: 'MUST transfer the given names and IDs that the team has registered, each with a new ID, and skip all others',
+    name: 'MUST give each transferred registration a new ID, and skip names and IDs that the team has not registered',
     async test({ open }) {
       const store = await open()
       const [first, second] = (await save(store, '1', ['a.com', 'b.com', '*.c.com', 'd.com'])) as Registration[]
@@ -82,7 +82,7 @@ export const transferCases: readonly CaseDefinition[] = [
   },
   {
     id: 'transfer-keeps-names-watched',
-    name: 'MUST push the registration of a transfer before the release of the former ID, even if changes are refused',
+    name: 'MUST push the new registration of a transferred name before the release of the old one, even after refusals',
     async test({ open }) {
       const monitor = createMonitor()
       let refuses = true
@@ -121,7 +121,7 @@ export const transferCases: readonly CaseDefinition[] = [
   },
   {
     id: 'transfer-of-what-is-pending',
-    name: 'MUST push the registration of a name’s second transfer before the release of its first transfer',
+    name: 'MUST push the last registration of a name before the release of its first ID if it is transferred twice',
     async test({ open }) {
       const monitor = createMonitor()
       let refuses = false

@@ -39,17 +39,19 @@ const allInSqlite = all + 2
 
 const TIME_LIMIT = 600_000
 
-describe('in every order of steps, no names overlap and no change is lost', () => {
-  test.each(isLong ? names : small)('when %s', { timeout: TIME_LIMIT }, async name => {
+describe('in every order of steps, no overlapping names are saved and no change is lost', () => {
+  test.each(isLong ? names : small)('in the scenario "%s"', { timeout: TIME_LIMIT }, async name => {
     expect(await exploreScenario(scenarios[name], createMemoryBackend)).toEqual({ states: states[name] })
   })
 
   const named = longScenarios.map(scenario => [scenario.name, scenario] as const)
-  test.runIf(isLong).each(named)('when %s', { timeout: TIME_LIMIT }, async (_, scenario) => {
+  test.runIf(isLong).each(named)('in the scenario "%s"', { timeout: TIME_LIMIT }, async (_, scenario) => {
     expect(await exploreScenario(scenario, createMemoryBackend)).toEqual({ states: scenario.states })
   })
 
-  test(`in SQLite${isLong ? '' : ', when calls of one team reach its limit'}`, { timeout: TIME_LIMIT }, async () => {
+  test(`in SQLite${isLong ? '' : ', in the scenario "calls of one team reach its limit"'}`, {
+    timeout: TIME_LIMIT,
+  }, async () => {
     const database = openDatabase()
     const tables = () => {
       const backend = createSqliteBackend({ database })
@@ -105,7 +107,7 @@ const lossy: readonly (readonly [id: string, scenario: ScenarioName])[] = [
 
 describe('exploreStore', () => {
   test.each(brokenOutboxes.map(outbox => [outbox.breaks, outbox] as const))(
-    'finds a store that %s, and reports it in at most nine lines',
+    'finds a store that %s, and reports the defect in at most nine lines',
     async (_, { scenario, createBackend }) => {
       const { violations, stories } = await exploreStore(createBackend, { scenarios: [scenario] })
       expect(violations).toBe(1)
@@ -143,14 +145,14 @@ describe('exploreStore', () => {
   })
 
   test.each([undefined, null, {}, 'createMyBackend'])(
-    'rejects %j instead of a function that creates a backend',
+    'rejects %j where a function that creates a backend is required',
     async wrong => {
       await expect(exploreStore(wrong as never)).rejects.toThrow('exploreStore takes a function that creates a backend')
     },
   )
 
   test.each([undefined, null, {}, { outbox: null }])(
-    'rejects a function that returns %j instead of a backend',
+    'rejects a function that should create a backend, but returns %j',
     async backend => {
       await expect(exploreStore(() => backend as never)).rejects.toThrow('createBackend must return a StoreBackend')
     },

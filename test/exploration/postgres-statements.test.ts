@@ -82,14 +82,14 @@ const scenarios: readonly Scenario[] = [
     orders: 36,
   },
   {
-    name: 'a wildcard is released while another team registers below it',
+    name: 'a wildcard is released while another team registers a name below it',
     before: register('1', '*.example.com'),
     actions: [release('1', '*.example.com'), register('2', 'a.example.com')],
     endings: ['released 1 | created: a.example.com', 'released 1 | domain_already_licensed: '],
     orders: 183,
   },
   {
-    name: 'two calls of a team reach its limit',
+    name: 'two calls of a team would together exceed its limit',
     actions: [register('9', 'a.com'), register('9', 'b.com')],
     endings: ['created | failed: a.com', 'failed | created: b.com'],
     orders: 50,
@@ -142,7 +142,7 @@ const readNames = async () =>
     ({ domain }): string => domain,
   )
 
-describe('in every order of the statements of two PostgreSQL sessions, no names overlap', () => {
+describe('every order of the statements of two PostgreSQL sessions has a correct outcome', () => {
   const explored = isLong ? scenarios : scenarios.filter(({ orders }) => orders < 100)
   test.each(explored.map(scenario => [scenario.name, scenario] as const))(
     'when %s',

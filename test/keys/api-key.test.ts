@@ -26,7 +26,7 @@ describe('parseApiKey', () => {
     expect(parseApiKey(value as never)).toBeNull()
   })
 
-  test('an API key with a configured prefix is parsed', () => {
+  test('only API keys with the configured prefix are parsed', () => {
     expect(parseApiKey('acme_team_3_abc', { prefix: 'acme' })).toEqual({ type: 'team', id: '3', secret: 'abc' })
     expect(parseApiKey('svc_team_3_abc', { prefix: 'acme' })).toBeNull()
     expect(parseApiKey('a+c_team_3_abc', { prefix: 'a.c' })).toBeNull()

@@ -121,7 +121,7 @@ test('if the key store fails, the call gets 500 internal_error, not 401', async 
   }
 })
 
-describe('a record that the key store returns', async () => {
+describe('a record from the key store', async () => {
   const hash = await hashApiKey(teamKey)
   const record = { hash, type: 'team', ownerId: '3', scopes }
   test.each<[what: string, found: unknown, message: RegExp]>([
@@ -156,18 +156,18 @@ describe('a record that the key store returns', async () => {
     ['has a hash in upper case', { ...record, hash: hash.toUpperCase() }, /"hash" must be .* in lower case/],
     ['is a string', hash, /^The key record that the key store found must be an object$/],
     ['is the value false', false, /^The key record that the key store found must be an object$/],
-  ])('leads to a 500, with the reason in its cause, if the record %s', async (_, found, message) => {
+  ])('leads to a 500 error, whose cause names the invalid field, if it %s', async (_, found, message) => {
     const error = await rejection(authenticate(`Bearer ${teamKey}`, { findKey: () => found as never }))
     expect(error).toMatchObject({ status: 500, code: 'internal_error' })
     expect((error as ApiError).cause).toMatchObject({ message: expect.stringMatching(message) })
   })
 
-  test('may have an unknown scope, such as one of the application', async () => {
+  test('is accepted with an unknown scope, such as one that the application defines', async () => {
     const findKey = () => ({ ...record, scopes: ['reports:read'] }) as KeyRecord
     expect(await authenticate(`Bearer ${teamKey}`, { findKey })).toMatchObject({ scopes: ['reports:read'] })
   })
 
-  test('may have extra fields, or be undefined if the key does not exist', async () => {
+  test('is accepted with extra fields, and undefined means that the key does not exist', async () => {
     const findKey = () => ({ ...record, id: 7, name: 'mine' }) as never
     expect(await authenticate(`Bearer ${teamKey}`, { findKey })).toMatchObject({ teamId: '3' })
     const unknown = { findKey: () => undefined as never }
@@ -194,7 +194,7 @@ describe('a key', () => {
   })
 })
 
-test('a key with its own prefix is accepted only if that prefix is configured', async () => {
+test('a key with a custom prefix is accepted only if that prefix is configured', async () => {
   const store = createMemoryKeyStore()
   const { key, hash } = await generateApiKey({ type: 'team', id: '3', prefix: 'acme' })
   store.addKey({ hash, type: 'team', ownerId: '3', scopes })

@@ -16,32 +16,52 @@ test('a label of up to 200 characters, a hint, and null for either are accepted'
     expect(() => add({ ...record, ...changes })).not.toThrow()
 })
 
-test.each<[field: string, changes: object, message: RegExp]>([
-  ['hash', { hash: 'svc_team_3_00' }, /"hash" must be the SHA-256 of the key.* never the key itself/],
-  ['hash', { hash: `${hash}f` }, /"hash" must be/],
-  ['hash', { hash: [hash] }, /"hash" must be/],
-  ['type', { type: 'user' }, /"type" must be "organization" or "team"; it is "user"/],
-  ['ownerId', { ownerId: 3 }, /"ownerId" must be the owner's ID, a string of digits; it is 3/],
-  ['ownerId', { ownerId: 'x3' }, /"ownerId" must be/],
-  ['ownerId', { ownerId: '3x' }, /"ownerId" must be/],
-  ['ownerId', { ownerId: '' }, /"ownerId" must be/],
-  ['scopes', { scopes: 'domains:create' }, /"scopes" must be an array of scopes/],
-  ['scopes', { scopes: [...scopes, 7] }, /"scopes" must be/],
-  ['scopes', { scopes: ['domain:create'] }, /"scopes" must be .* "domains:create", "domains:delete", "domains:read"/],
-  ['revokedAt', { revokedAt: '2026-01-01' }, /"revokedAt" must be a Date in or after the year 1, or null/],
+test.each<[what: string, changes: object, message: RegExp]>([
+  ['a key as its hash', { hash: 'svc_team_3_00' }, /"hash" must be the SHA-256 of the key.* never the key itself/],
+  ['a hash that is too long', { hash: `${hash}f` }, /"hash" must be/],
+  ['an array as its hash', { hash: [hash] }, /"hash" must be/],
+  ['an unknown owner type', { type: 'user' }, /"type" must be "organization" or "team"; it is "user"/],
+  ['a number as its owner ID', { ownerId: 3 }, /"ownerId" must be the owner's ID, a string of digits; it is 3/],
+  ['a letter before its owner ID', { ownerId: 'x3' }, /"ownerId" must be/],
+  ['a letter after its owner ID', { ownerId: '3x' }, /"ownerId" must be/],
+  ['an empty owner ID', { ownerId: '' }, /"ownerId" must be/],
+  ['a string as its scopes', { scopes: 'domains:create' }, /"scopes" must be an array of scopes/],
+  ['a number among its scopes', { scopes: [...scopes, 7] }, /"scopes" must be/],
   [
-    'expiresAt',
+    'an unknown scope',
+    { scopes: ['domain:create'] },
+    /"scopes" must be .* "domains:create", "domains:delete", "domains:read"/,
+  ],
+  [
+    'a string as its revocation date',
+    { revokedAt: '2026-01-01' },
+    /"revokedAt" must be a Date in or after the year 1, or null/,
+  ],
+  [
+    'an invalid Date as its expiry date',
     { expiresAt: new Date('never') },
     /"expiresAt" must be a Date in or after the year 1, or null; it is an invalid Date$/,
   ],
-  ['createdAt', { createdAt: 7 }, /"createdAt" must be a Date in or after the year 1, or null; it is 7$/],
-  ['label', { label: 'x'.repeat(201) }, /"label" must be a string of at most 200 characters/],
-  ['label', { label: `mine: svc_team_42_${hash}` }, /"label" must be .* without a key in it.* not shown here$/],
-  ['hint', { hint: `svc_team_3_${hash}` }, /"hint" must be the hint that generateApiKey returns.* not shown here$/],
-  ['hint', { hint: 'svc_team_3_…abcd!' }, /"hint" must be/],
-  ['hint', { hint: 'svc_team_3_-abcd' }, /"hint" must be/],
-  ['hint', { hint: ' svc_team_3_…abcd' }, /"hint" must be/],
-  ['expireAt', { expireAt: new Date() }, /The field "expireAt" does not exist/],
-])('a key record with an invalid field "%s" is rejected', (_, changes, message) => {
+  [
+    'a number as its creation date',
+    { createdAt: 7 },
+    /"createdAt" must be a Date in or after the year 1, or null; it is 7$/,
+  ],
+  ['a label of 201 characters', { label: 'x'.repeat(201) }, /"label" must be a string of at most 200 characters/],
+  [
+    'a key in its label',
+    { label: `mine: svc_team_42_${hash}` },
+    /"label" must be .* without a key in it.* not shown here$/,
+  ],
+  [
+    'a key as its hint',
+    { hint: `svc_team_3_${hash}` },
+    /"hint" must be the hint that generateApiKey returns.* not shown here$/,
+  ],
+  ['an extra character after its hint', { hint: 'svc_team_3_…abcd!' }, /"hint" must be/],
+  ['a hyphen for the ellipsis in its hint', { hint: 'svc_team_3_-abcd' }, /"hint" must be/],
+  ['a space before its hint', { hint: ' svc_team_3_…abcd' }, /"hint" must be/],
+  ['a misspelled "expiresAt"', { expireAt: new Date() }, /The field "expireAt" does not exist/],
+])('a key record with %s is rejected', (_, changes, message) => {
   expect(() => add({ ...record, ...changes })).toThrow(message)
 })

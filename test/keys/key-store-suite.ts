@@ -22,7 +22,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
   }
 
   describe(`the key store in ${name}`, () => {
-    test('finds a key by its hash, and returns null for the fields that were not added', async () => {
+    test('finds a key by its hash, and returns null for each field that was not set', async () => {
       const { record } = await createKey()
       expect(await keys().findKey(record.hash)).toBeNull()
       await keys().addKey(record)
@@ -74,7 +74,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       expect(await isAccepted(key)).toBe(false)
     })
 
-    test('adds a key once if several calls add it simultaneously', async () => {
+    test('adds a key only once if several calls add it simultaneously', async () => {
       const { record } = await createKey()
       const added = await Promise.all(['a', 'b', 'c'].map(async label => keys().addKey({ ...record, label })))
       expect(added.filter(Boolean)).toHaveLength(1)
@@ -88,9 +88,9 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       ['sets new scopes', { scopes: ['domains:delete', 'domains:read'] }],
       ['removes all scopes', { scopes: [] }],
       ['sets a new expiry date', { expiresAt: new Date('2031-01-02T03:04:05.678Z') }],
-      ['sets the earliest possible expiry date', { expiresAt: new Date('0001-01-01T00:00:00.000Z') }],
-      ['sets the latest expiry date that a Date can hold', { expiresAt: new Date(8.64e15) }],
-      ['sets an expiry date at the beginning of 1970', { expiresAt: new Date(0) }],
+      ['accepts the earliest possible expiry date', { expiresAt: new Date('0001-01-01T00:00:00.000Z') }],
+      ['accepts the latest expiry date that a Date can hold', { expiresAt: new Date(8.64e15) }],
+      ['accepts an expiry date at the beginning of 1970', { expiresAt: new Date(0) }],
       ['removes the expiry date', { expiresAt: null }],
       [
         'sets a new label, new scopes and a new expiry date',
@@ -120,7 +120,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       expect(await keys().listKeys({ ...owner, ownerId: `${owner.ownerId}1` })).toEqual([])
     })
 
-    test('revokes a key, keeps the date if it is revoked again, and returns whether the key exists', async () => {
+    test('revokes a key, keeps the date of the first revocation, and returns whether the key exists', async () => {
       const { key, record } = await createKey()
       await keys().addKey(record)
       expect(await isAccepted(key)).toBe(true)
@@ -150,7 +150,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       expect(await keys().updateKey('b'.repeat(64), { expiresAt })).toBe(false)
     })
 
-    test('keeps a revocation and all changes that are made at the same time', async () => {
+    test('keeps a key revoked and saves all updates, even if these calls are simultaneous', async () => {
       const expiresAt = new Date('2031-01-02T03:04:05.678Z')
       for (let first = 0; first < 10; first += 1) {
         const { key, record } = await createKey({ label: 'old' })
@@ -209,7 +209,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       ],
       ...[-8.64e15, Date.parse('0000-12-31T23:59:59.999Z')].map(
         (time): [string, (store: ManagedKeyStore) => unknown, RegExp] => [
-          `an expiry date before the year 1 (${time} ms)`,
+          `an expiry date before the year 1: ${new Date(time).toISOString()}`,
           store => store.updateKey(hash, { expiresAt: new Date(time) }),
           /"expiresAt" must be a Date in or after the year 1, or null; it is /,
         ],
@@ -220,7 +220,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
         /"label" must be a string of at most 200 characters, in valid Unicode and without a key in it/,
       ],
       [
-        'an array with holes as scopes',
+        'a sparse array as scopes',
         store => store.updateKey(hash, { scopes: new Array(2) }),
         /"scopes" must be an array/,
       ],

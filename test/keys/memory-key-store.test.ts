@@ -6,7 +6,7 @@ import { describeKeyStore } from './key-store-suite.ts'
 const keys = createMemoryKeyStore()
 describeKeyStore('memory', () => keys)
 
-test('a key store in memory keeps a copy, so later changes to the object have no effect', () => {
+test('a key store in memory copies each added record, so later changes to the object have no effect', () => {
   const hash = 'c'.repeat(64)
   const given = { hash, type: 'team' as const, ownerId: '3', scopes: [...scopes] } satisfies KeyRecord
   keys.addKey(given)
@@ -14,7 +14,7 @@ test('a key store in memory keeps a copy, so later changes to the object have no
   expect(keys.findKey(hash)?.scopes).toEqual(scopes)
 })
 
-test('a key store in memory keeps all properties of a record that inherits them', () => {
+test('a key store in memory also saves the properties that a record inherits', () => {
   const record = { hash: 'd'.repeat(64), type: 'team', ownerId: '3', scopes: [...scopes] } satisfies KeyRecord
   keys.addKey(Object.create(record))
   expect(keys.findKey(record.hash)).toMatchObject(record)

@@ -46,7 +46,7 @@ const whole = list([a, '1'], [b, '2'])
 const refused = (name: typeof a): Operation => ({ kind: 'refused', teamId, names: [name] })
 
 test.each<[what: string, operations: Operation[]]>([
-  ['a call above the limit', [created, register([b, 'created', '2'])]],
+  ['a call that exceeds the limit', [created, register([b, 'created', '2'])]],
   ['a limit error below the limit', [refused(a)]],
   ['a limit error for a registered name', [created, refused(a)]],
   ['a limit error for an empty transfer', [noRoom]],
@@ -68,7 +68,7 @@ test.each<[what: string, order: 'at once' | 'in turn', operations: Operation[]]>
     'at once',
     [register([x, 'created', '1']), register([wildcard, 'created', '2'])],
   ],
-  ['a released name in a later list', 'in turn', [created, release(a, '1'), list([a, '1'])]],
+  ['a later list with a released name', 'in turn', [created, release(a, '1'), list([a, '1'])]],
   ['a release of an unregistered name', 'in turn', [release(a, '1')]],
   ['an existing name with a different ID', 'in turn', [created, register([a, 'existing', '2'])]],
   ['a list without a name from an earlier call', 'in turn', [created, list()]],
@@ -82,7 +82,7 @@ test.each<[what: string, order: 'at once' | 'in turn', operations: Operation[]]>
     'in turn',
     [created, transfer(a, '1', '2'), register([a, 'created', '3'])],
   ],
-  ['an imported name missing from a later list', 'in turn', [bring(a, '1', 'imported'), list()]],
+  ['a later list without an imported name', 'in turn', [bring(a, '1', 'imported'), list()]],
   ['an import below a wildcard', 'at once', [bring(x, '1', 'imported'), bring(wildcard, '2', 'imported')]],
   ['two names with one ID', 'at once', [bring(a, '1', 'imported'), bring(x, '1', 'imported')]],
   ['an import that replaces a registration', 'in turn', [created, bring(a, '2', 'existing')]],

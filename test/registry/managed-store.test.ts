@@ -27,7 +27,7 @@ function createStrictBackend() {
   return { backend, called, methods: Object.keys(backend).filter(name => name !== 'outbox') }
 }
 
-test('a store calls each method of its backend as a method, so a backend may be an instance of a class', async () => {
+test('a store calls the methods of its backend with the right `this`, so a class can implement it', async () => {
   const { backend, called, methods } = createStrictBackend()
   const store = createManagedStore(backend, { findTeam })
   await save(store, '1', ['a.com'])
@@ -42,7 +42,7 @@ test('a store calls each method of its backend as a method, so a backend may be 
 
 test.each([
   ['an unknown option', { synchronise() {} }, '"synchronise" does not exist'],
-  ['no findTeam', { findTeam: undefined }, '"findTeam" must be'],
+  ['a missing findTeam', { findTeam: undefined }, '"findTeam" must be'],
 ])('createManagedStore rejects %s', (_, options, message) => {
   expect(() => createManagedStore(createMemoryBackend(), { findTeam, ...options } as never)).toThrow(message)
 })
@@ -78,7 +78,7 @@ describe.each([
   })
 })
 
-test("a sweep with its own onError reports failures to this one instead of the store's", async () => {
+test("a sweep with its own onError reports failures only to that handler, not to the store's", async () => {
   const told: string[] = []
   const store = createManagedStore(createMemoryBackend(), {
     findTeam,

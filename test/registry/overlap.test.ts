@@ -86,7 +86,7 @@ const list = (names: readonly string[]) => names.join(' and ') || 'nothing'
 
 describe('overlap', () => {
   test.each(outcomes.map(each => [each[1], each[0], list(each[2]), list(each[3]), ...each] as const))(
-    'the result for %s is %s if the calling team has registered %s, and another team has registered %s',
+    'the result for %s is "%s" if the calling team has registered %s, and another team has registered %s',
     (_submitted, _result, _own, _others, expected, submitted, own, others) => {
       const verdict = verdictOf(submitted, own, others)
       expect(verdict.status === 'invalid' ? verdict.code : verdict.status).toBe(expected)
@@ -200,14 +200,14 @@ describe('the names of one call', () => {
     expect(verdicts[1]).toMatchObject({ message: expect.stringContaining('"b.x.com", "a.x.com", which') })
   })
 
-  test('are looked up once each, and locked in sorted order', () => {
+  test('are looked up once each, and their registrable domains are locked in sorted order', () => {
     const { request } = decide('b.a.y.com', '*.x.com', '*.x.com', 'x.com', 'a.y.com')
     expect(request.registrableDomains).toEqual(['x.com', 'y.com'])
     expect(request.domains).toEqual(['b.a.y.com', '*.a.y.com', '*.y.com', '*.x.com', 'x.com', 'a.y.com'])
     expect(request.bases).toEqual(['x.com'])
   })
 
-  test('can be decided several times with the same or other lookups, because decide has no side effects', () => {
+  test('get the same results for the same lookups, even if decide is called several times', () => {
     const { request, created } = decide('x.com', '*.x.com', 'a.x.com')
     const none = { registrations: [], below: [NOTHING_BELOW] }
     const some = { registrations: [], below: [{ ...NOTHING_BELOW, ownDomains: ['b.x.com'], ownCount: 1 }] }

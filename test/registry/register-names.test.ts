@@ -50,15 +50,18 @@ describe('if a batch of names fails', () => {
   test.each([
     [100, hundred, 9],
     [4, inFourDomains, 4],
-  ])('again and again, with names in %i domains, the store is called only a few times', async (_, names, most) => {
-    const { outcomes, calls, onError } = await registerThrough(() => {
-      throw new Error('down')
-    }, names)
-    const message = 'The hostname could not be processed because of an internal error; send it again later.'
-    expect(outcomes).toEqual(names.map(() => ({ status: 'invalid', code: 'internal_error', message })))
-    expect(calls).toBe(most)
-    expect(onError.mock.calls).toEqual([[new Error('down')]])
-  })
+  ])(
+    'again and again, with names in %i registrable domains, the store is called only a few times',
+    async (_, names, most) => {
+      const { outcomes, calls, onError } = await registerThrough(() => {
+        throw new Error('down')
+      }, names)
+      const message = 'The hostname could not be processed because of an internal error; send it again later.'
+      expect(outcomes).toEqual(names.map(() => ({ status: 'invalid', code: 'internal_error', message })))
+      expect(calls).toBe(most)
+      expect(onError.mock.calls).toEqual([[new Error('down')]])
+    },
+  )
 
   test.each([1, 2, 3, 4, 5, 8, 50])(
     'because of one name, only that name gets internal_error, whichever it is (batch of %i)',
@@ -112,7 +115,7 @@ describe('if a batch of names fails', () => {
     expect(onError.mock.calls).toEqual([[null]])
   })
 
-  test('because of one name, with a message that is not a string, the other names are saved', async () => {
+  test('because of one name, with an error whose message is not a string, the other names are saved', async () => {
     const cause = Object.assign(new Error(), { message: { code: 7 } })
     const { summary, onError } = await registerThrough(
       (request, register) => {
@@ -151,7 +154,7 @@ describe('if a batch of names fails', () => {
     expect(new Set(summary)).toEqual(new Set(['existing']))
   })
 
-  test('it is never split within a registrable domain, because those results depend on each other', async () => {
+  test('it is never split within a registrable domain, because results within one depend on each other', async () => {
     const names = ['*.a.com', 'x.a.com', 'y.b.com', '*.b.com', 'c.com'].map(toName)
     const parts: string[][] = []
     const { summary } = await registerThrough(async (request, register) => {
@@ -220,7 +223,7 @@ describe('a store that hangs', () => {
   })
 })
 
-describe('a call fails if the store', () => {
+describe('all names get internal_error if the store', () => {
   const WRONG_SAVED = 'did not return one registration for each name'
   const WRONG_SHAPE = 'must resolve to { found, saved }'
   const nothing: LookUpResult = { registrations: [], below: [] }

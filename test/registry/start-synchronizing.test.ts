@@ -41,7 +41,7 @@ describe('the loop of startSynchronizing', () => {
     expect(times).toEqual([0, 0, 0, 0, 100])
   })
 
-  test('sweeps again after its interval if changes succeed before others fail', async () => {
+  test('waits only for its interval, without backoff, if a sweep fails right after a successful one', async () => {
     let isFirst = true
     const { store, times } = createSweeps(async () => {
       const synchronized = isFirst ? 1000 : 0
@@ -54,7 +54,7 @@ describe('the loop of startSynchronizing', () => {
     expect(times).toEqual([0, 0, 100, 100, 200, 200])
   })
 
-  test('sweeps after its interval while nothing succeeds if the interval is longer than a minute', async () => {
+  test('keeps an interval of more than a minute even while nothing succeeds', async () => {
     const { store, times } = createSweeps(async () => ({ synchronized: 0, failed: 1 }))
     const { stop } = startSynchronizing(store, { interval: 100_000 })
     await pass(250_000)
@@ -62,7 +62,7 @@ describe('the loop of startSynchronizing', () => {
     expect(times).toEqual([0, 100_000, 200_000])
   })
 
-  test('never runs two sweeps at once, even if one takes long', async () => {
+  test('never runs two sweeps at once, even if one takes longer than the interval', async () => {
     let running = 0
     let most = 0
     const { store, times } = createSweeps(async () => {
@@ -79,7 +79,7 @@ describe('the loop of startSynchronizing', () => {
     expect([most, times.length]).toEqual([1, 5])
   })
 
-  test('backs off to a minute while nothing succeeds, and returns to its interval once a push succeeds', async () => {
+  test('backs off to a minute while all pushes fail, and returns to its interval once none fails', async () => {
     let isAway = true
     const { store, times } = createSweeps(async () => (isAway ? { synchronized: 0, failed: 5 } : none))
     const { stop } = startSynchronizing(store)
@@ -112,8 +112,8 @@ describe('the loop of startSynchronizing', () => {
   )
 
   test.each([
-    ['even if it asks for a short wait', 500, [0, 20_000, 60_000]],
-    ['and not before the time that it asks for', 30_000, [0, 30_010, 70_010]],
+    ['even if the monitor asks for a short wait', 500, [0, 20_000, 60_000]],
+    ['and never earlier than the monitor asks for', 30_000, [0, 30_010, 70_010]],
   ])('pushes less and less often while the monitor is unavailable, %s', async (_, retryAfter, expected) => {
     const { store, times } = createSweeps(async () => ({ synchronized: 0, failed: 5, unavailable: { retryAfter } }))
     const { stop } = startSynchronizing(store)
@@ -130,8 +130,8 @@ describe('the loop of startSynchronizing', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('the log is away'))],
-  ])('continues if a handler %s:', (_, fail) => {
-    test('onError, which is called if the store fails', async () => {
+  ])('with a handler that %s', (_, fail) => {
+    test('continues, and calls onError for each failure of the store', async () => {
       const told: unknown[] = []
       const { store, times } = createSweeps(() => Promise.reject(new Error('no database')))
       const onError = (error: unknown) => {
@@ -145,7 +145,7 @@ describe('the loop of startSynchronizing', () => {
       expect(told).toEqual([new Error('no database'), new Error('no database')])
     })
 
-    test('onSweep, which is called with the result of each sweep', async () => {
+    test('continues, and calls onSweep with the result of each sweep', async () => {
       const told: SweepResult[] = []
       const { store } = createSweeps(async () => none)
       const onSweep = (result: SweepResult) => {
@@ -199,12 +199,12 @@ describe('stopping the loop', () => {
   })
 
   test.each([
-    [500, 250, 500],
-    [5_000, 4_000, 5_000],
-    [undefined, 9_000, 10_000],
+    ['a time limit of 500 ms', 250, 500, 500],
+    ['a time limit of 5000 ms', 4_000, 5_000, 5_000],
+    ['the default time limit', 9_000, 10_000, undefined],
   ])(
-    'with a time limit of %s ms aborts the push after %i ms, and ends after %i ms if the push ignores that',
-    async (timeLimit, abort, limit) => {
+    'with %s aborts the push after %i ms, and ends after %i ms if the push ignores the signal',
+    async (_, abort, limit, timeLimit) => {
       for (const isHeard of [true, false]) {
         let reason: unknown
         const { store } = createSweeps(
@@ -239,7 +239,7 @@ describe('stopping the loop', () => {
     await stop()
   })
 
-  test('before the first sweep ends the loop immediately, and a second call changes nothing', async () => {
+  test('has an immediate effect if no sweep has begun, and may be repeated', async () => {
     const { store, times } = createSweeps(async () => none)
     const { stop } = startSynchronizing(store)
     await stop()

@@ -21,7 +21,7 @@ test('`list` accepts valid options, or no options', async () => {
   expect(toDomains(await list({ limit: 1000, order: 'newest' }))).toEqual(['two.com', 'one.com'])
 })
 
-test('list and listPending accept a cursor in capitals', async () => {
+test('`list` and `listPending` accept a cursor in capitals', async () => {
   const [first] = await store.list({ limit: 1 })
   const after = String(first?.domainId.toUpperCase())
   for (const found of [await store.list({ after }), await store.listPending({ after })])
@@ -50,7 +50,7 @@ test.each([
   ['an unknown order', { order: 'up' }, '"order" must be "oldest" or "newest"'],
   ['an empty order', { order: '' }, '"order" must be "oldest" or "newest"'],
   [
-    'an order for the names below a name',
+    'the option "order" together with "below"',
     { below: 'one.com', order: 'newest' },
     '"order" must be "oldest" or "newest", and not with',
   ],
@@ -59,30 +59,42 @@ test.each([
   ['a wildcard in "below"', { below: ' *.one.com' }, '"below" must be a hostname that is not a wildcard; it is'],
   ['both "domain" and "below"', { below: 'one.com', domain: 'a.one.com' }, '"domain" and "below" cannot be combined'],
   ['an ID as the cursor of a list ordered by name', { below: 'one.com', after: '1' }, '"after" must be'],
-  ['a team ID instead of options', '2', 'The options must be an object'],
-  ['null instead of options', null, 'The options must be an object'],
+  ['a team ID where options are required', '2', 'The options must be an object'],
+  ['null where options are required', null, 'The options must be an object'],
 ])('`list` rejects %s', async (_, wrong, message) => {
   await expect(list(wrong)).rejects.toThrow(TypeError)
   await expect(list(wrong)).rejects.toThrow(message)
 })
 
 test.each([
-  [{ limit: -1 }, '"limit" must be an integer from 0 to 1000; it is -1'],
-  [{ limit: 1001 }, '"limit" must be an integer from 0 to 1000; it is 1001'],
-  [{ onerror: () => {} }, '"onerror" does not exist; there are '],
-  [{ onError: 'log' }, '"onError" must be a function that takes an error and a change; it is "log"'],
-  [{ signal: {} }, '"signal" must be an AbortSignal; it is object'],
-  [10, 'The options must be an object'],
-])('a sweep rejects the options %j', async (wrong, message) => {
+  ['a negative limit', { limit: -1 }, '"limit" must be an integer from 0 to 1000; it is -1'],
+  ['a limit above 1000', { limit: 1001 }, '"limit" must be an integer from 0 to 1000; it is 1001'],
+  ['a misspelled "onError"', { onerror: () => {} }, '"onerror" does not exist; there are '],
+  [
+    'an "onError" that is not a function',
+    { onError: 'log' },
+    '"onError" must be a function that takes an error and a change; it is "log"',
+  ],
+  ['a signal that is not an AbortSignal', { signal: {} }, '"signal" must be an AbortSignal; it is object'],
+  ['a number where options are required', 10, 'The options must be an object'],
+])('a sweep rejects %s', async (_, wrong, message) => {
   await expect(sweep(wrong)).rejects.toThrow(TypeError)
   await expect(sweep(wrong)).rejects.toThrow(message)
 })
 
 test.each([
   ['a team ID that is a number', [1, ['one.com']], 'The ID of a team must be a string; it is 1'],
-  ['a string instead of an array', ['1', 'one.com'], 'The domains must be an array of strings; they are "one.com"'],
-  ['null instead of an array', ['1', null], 'The domains must be an array of strings; they are object'],
-  ['registrations instead of their names', ['1', [{ domain: 'one.com' }]], 'The domains must be an array of strings'],
+  [
+    'a string where an array is required',
+    ['1', 'one.com'],
+    'The domains must be an array of strings; they are "one.com"',
+  ],
+  ['null where an array is required', ['1', null], 'The domains must be an array of strings; they are object'],
+  [
+    'registrations where their names are required',
+    ['1', [{ domain: 'one.com' }]],
+    'The domains must be an array of strings',
+  ],
   ['a call without arguments', [], 'The ID of a team must be a string; it is undefined'],
   [
     '1001 names',
@@ -105,7 +117,7 @@ test('an error message quotes the start of a long string and gives the length of
   await expect(release('1', 'x'.repeat(1_000_000) as never)).rejects.toThrow(shown)
 })
 
-test('`list`, `release` and `count` accept names that only an older suffix list allowed, in any spelling', async () => {
+test('`list` and `release` accept names that only an older suffix list allowed, in any spelling', async () => {
   await save(store, '1', [{ domain: '*.github.io', registrableDomain: 'github.io' }])
   expect(toDomains(await list({ domain: ' *.GitHub.io. ' }))).toEqual(['*.github.io'])
   expect(toDomains(await list({ below: 'github.io' }))).toEqual(['*.github.io'])
@@ -114,10 +126,14 @@ test('`list`, `release` and `count` accept names that only an older suffix list 
 })
 
 test.each([
-  [{ after: 'one.com' }, '"after" must be the "domainId" of the last change of the previous page'],
-  [{ limit: '1' }, '"limit" must be an integer from 0 to 1000; it is "1"'],
-  [{ teamId: '1' }, '"teamId" does not exist; there are "after", "limit"'],
-])('`listPending` rejects the options %j', async (wrong, message) => {
+  [
+    'a cursor that is not an ID',
+    { after: 'one.com' },
+    '"after" must be the "domainId" of the last change of the previous page',
+  ],
+  ['a limit that is a string', { limit: '1' }, '"limit" must be an integer from 0 to 1000; it is "1"'],
+  ['the unknown option "teamId"', { teamId: '1' }, '"teamId" does not exist; there are "after", "limit"'],
+])('`listPending` rejects %s', async (_, wrong, message) => {
   const listPending = async () => store.listPending(wrong as object)
   await expect(listPending()).rejects.toThrow(TypeError)
   await expect(listPending()).rejects.toThrow(message)
@@ -128,7 +144,7 @@ test('`retryPending` rejects more than a thousand IDs', async () => {
   expect(await store.retryPending({ domainIds: Array(1000).fill('') })).toBe(0)
 })
 
-test('`listPending` lists, and a sweep pushes, a thousand changes by default', async () => {
+test('`listPending` lists, and a sweep pushes, at most a thousand changes by default', async () => {
   const store = createMemoryStore({ synchronize() {} })
   await store.synchronize?.(await save(store, '1', manyDomains(1001)))
   await store.release('1', manyDomains(1000))

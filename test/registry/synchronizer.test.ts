@@ -95,7 +95,7 @@ describe('a sweep', () => {
     expect(wait).toBeLessThan(SOON)
   })
 
-  test('in which no push succeeds makes few pushes, and retries all changes soon, as if refused once', async () => {
+  test('without a successful push makes at most eight pushes, and counts at most one refusal per change', async () => {
     const { monitor, sweep, told, waits, outbox } = open(manyDomains(64))
     monitor.isAway = true
     for (let sweeps = 1; sweeps <= 20; sweeps += 1) {
@@ -115,7 +115,7 @@ describe('a sweep', () => {
     expect((await outbox.stats()).count).toBe(0)
   })
 
-  test('without a successful push makes seven pushes of small batches, and counts refusals only in these', async () => {
+  test('without a successful push makes seven pushes of small batches, and counts only these as refused', async () => {
     const { monitor, sweep, add, waits } = open(manyDomains(300), () => 0, 2)
     monitor.isAway = true
     await sweep()
@@ -131,14 +131,14 @@ describe('a sweep', () => {
     expect(monitor.pushes).toHaveLength(7)
   })
 
-  test('without a successful push makes ever smaller pushes of large batches, down to a single change', async () => {
+  test('without a successful push splits large batches again and again, down to a single change', async () => {
     const { monitor, sweep } = open(manyDomains(1000), () => 0, 100)
     monitor.isAway = true
     await sweep()
     expect(monitor.pushes.map(({ length }) => length)).toEqual([100, 100, 100, 50, 25, 12, 6, 3, 1])
   })
 
-  test('pushes changes that were refused once in growing parts, and one alone after each refusal', async () => {
+  test('pushes changes that were refused once in growing batches, and only one change after a refusal', async () => {
     const { monitor, sweep } = open(manyDomains(16))
     monitor.isAway = true
     await sweep()
@@ -153,7 +153,7 @@ describe('a sweep', () => {
     expect(new Set(afterRefusals)).toEqual(new Set([1]))
   })
 
-  test('pushes each change alone that was refused more than once, even if others like it succeed', async () => {
+  test('pushes a change alone if it was refused more than once, even if other such changes succeed', async () => {
     const { monitor, sweep, outbox } = open(['good.com', 'a.com', 'b.com', 'c.com'])
     for (const domain of ['a.com', 'b.com', 'c.com']) monitor.refused.add(domain)
     for (let sweeps = 0; sweeps < 2; sweeps += 1) {
@@ -166,7 +166,7 @@ describe('a sweep', () => {
     expect(monitor.pushes.map(({ length }) => length)).toEqual([1, 1, 1])
   })
 
-  test('saves for each refused change the reason of its own refusal', async () => {
+  test('saves with each refused change the reason why this change was refused', async () => {
     const { monitor, sweep, outbox } = open(['a.com', 'b.com', 'c.com'])
     monitor.refused.add('a.com').add('c.com')
     expect(await sweep()).toEqual(done(1, 2))
@@ -174,7 +174,7 @@ describe('a sweep', () => {
     expect(failures).toEqual(['Error: no a.com', 'Error: no c.com'])
   })
 
-  test('pushes changes that were refused before even if a hundred pushes of new changes fail', async () => {
+  test('retries previously refused changes even if a hundred pushes of new changes fail', async () => {
     const { monitor, sweep, add } = open(['old.com', 'good.com'])
     monitor.refused.add('old.com')
     await sweep()
@@ -189,21 +189,24 @@ describe('a sweep', () => {
   test.each([
     ['the last', 1, [25_000, 25_000, 25_000]],
     ['an earlier', 3, [14_000, 14_000, 5_000, 14_000]],
-  ])('leaves changes without a failure if there is no time for a push as slow as %s one', async (_, pushed, times) => {
-    const { monitor, sweep, told, waits, outbox } = open(manyDomains(times.length), () => 0, 1)
-    const left = times.length - pushed
-    const { push } = monitor
-    monitor.push = async (...call) => {
-      await new Promise(resolve => setTimeout(resolve, times.shift()))
-      return push(...call)
-    }
-    const sweeping = sweep()
-    await pass(2 * TIME_LIMIT)
-    expect(await sweeping).toEqual(done(pushed, left))
-    expect(told).toEqual([])
-    expect(Object.values(await waits())).toEqual(Array(left).fill([expect.any(Number), 0]))
-    expect((await outbox.list(undefined, 10)).map(({ lastFailure }) => lastFailure)).toEqual(Array(left).fill(null))
-  })
+  ])(
+    'leaves changes to the next sweep, without a failure, if no time is left for a push as slow as %s one',
+    async (_, pushed, times) => {
+      const { monitor, sweep, told, waits, outbox } = open(manyDomains(times.length), () => 0, 1)
+      const left = times.length - pushed
+      const { push } = monitor
+      monitor.push = async (...call) => {
+        await new Promise(resolve => setTimeout(resolve, times.shift()))
+        return push(...call)
+      }
+      const sweeping = sweep()
+      await pass(2 * TIME_LIMIT)
+      expect(await sweeping).toEqual(done(pushed, left))
+      expect(told).toEqual([])
+      expect(Object.values(await waits())).toEqual(Array(left).fill([expect.any(Number), 0]))
+      expect((await outbox.list(undefined, 10)).map(({ lastFailure }) => lastFailure)).toEqual(Array(left).fill(null))
+    },
+  )
 
   test('ends after a hundred failed pushes, and leaves the remaining changes to the next sweep', async () => {
     const { monitor, sweep, waits } = open(manyDomains(400))
@@ -235,7 +238,7 @@ describe('a sweep', () => {
     expect(await sweep()).toEqual(done(50, 50))
   })
 
-  test('rejects if the store fails, and the next sweep gets its changes once their lease has expired', async () => {
+  test('rejects if the store fails, and a later sweep pushes the changes once their lease has expired', async () => {
     const { sweep, outbox } = open(['a.com', 'b.com'])
     const { finish } = outbox
     outbox.finish = () => Promise.reject(new Error('no database'))
@@ -248,7 +251,7 @@ describe('a sweep', () => {
 })
 
 describe('a monitor that throws MonitorUnavailableError', () => {
-  test('gets one push, which does not count as refused, and the next push after the time in its error', async () => {
+  test('gets only one push until the time in the error, and no change counts as refused', async () => {
     const { monitor, sweep, told, waits, outbox } = open(manyDomains(10))
     const unavailable = new MonitorUnavailableError('maintenance', { retryAfter: 60_000 })
     const { push } = monitor
@@ -270,7 +273,7 @@ describe('a monitor that throws MonitorUnavailableError', () => {
     [1_000, 1_000],
     [undefined, SOON],
   ])(
-    'with retryAfter %s in the middle of a sweep gets no accepted change again, and earlier refusals are reported',
+    'with retryAfter %s during a sweep is not sent accepted changes again, and earlier refusals are reported',
     async (retryAfter, wait) => {
       const { monitor, sweep, told, waits } = open(['a.com', 'b.com', 'c.com', 'd.com'])
       let pushes = 0
@@ -302,7 +305,7 @@ describe('a monitor that throws MonitorUnavailableError', () => {
     expect(await sweep()).toEqual(done(4))
   })
 
-  test('only for pushes with a certain change gets all other changes, and counts as refusing this one', async () => {
+  test('only for pushes with one certain change gets all others, and counts as refusing that change', async () => {
     const { monitor, sweep, told } = open(manyDomains(16))
     const { push } = monitor
     monitor.push = (changes, context) => {
@@ -349,7 +352,7 @@ describe('a push that hangs', () => {
     expect(monitor.pushes).not.toContainEqual([])
   })
 
-  test('again and again ends the sweep before its lease expires, and leaves the rest to the next sweep', async () => {
+  test('ends the sweep before its lease expires if more pushes hang, and leaves the rest to the next one', async () => {
     const { monitor, sweep, told, waits } = open(manyDomains(40))
     let pushes = 0
     monitor.push = () => (++pushes === 2 ? undefined : new Promise(() => {}))
@@ -428,7 +431,7 @@ test.each([
     new TypeError('https://user:secret@monitor.example refused'),
     'TypeError: https://monitor.example refused',
   ],
-  ['as it is if it is a string', 'away', 'away'],
+  ['unchanged if it is a string', 'away', 'away'],
   ['without control characters', new Error('no\r\n\u001b[31m\u202esuch\u2066 name'), 'Error: no [31m such  name'],
   ['as "undefined" if it is undefined', undefined, 'undefined'],
   ['shortened to 255 characters', new Error('x'.repeat(1000)), `Error: ${'x'.repeat(248)}`],
@@ -439,7 +442,7 @@ test.each([
   expect((await outbox.list(undefined, 1))[0]?.lastFailure).toBe(expected)
 })
 
-test('a change in memory is due if its time is too far ahead, as after a clock was corrected', async () => {
+test('a change in memory counts as due if its due time is implausibly late, as after a clock is set back', async () => {
   const { outbox, sweep } = open()
   outbox.add(toRegistration('a.com'), 'registered', HOUR + LEASE)
   outbox.add(toRegistration('b.com'), 'registered', HOUR + LEASE + 1)

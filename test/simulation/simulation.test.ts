@@ -64,10 +64,12 @@ describe.skipIf(SEED)('under random failures, crashes and lost messages,', () =>
 
   test
     .runIf(isLong)
-    .each(brokenOutboxes.map(each => [each.breaks, each.isFoundBySimulation ? 'caught' : 'not caught', each] as const))(
-    'a store that %s is %s',
+    .each(
+      brokenOutboxes.map(each => [each.isFoundBySimulation ? 'catches' : 'does not catch', each.breaks, each] as const),
+    )(
+    'the simulation %s a store that %s',
     { timeout: 600_000 },
-    async (_breaks, _outcome, { createBackend, isFoundBySimulation }) => {
+    async (_outcome, _breaks, { createBackend, isFoundBySimulation }) => {
       let violation: string | null = null
       for (let seed = 1; seed <= SCHEDULES_OF_BROKEN && !violation; seed += 1)
         violation = await simulate({ seed, createBackend })

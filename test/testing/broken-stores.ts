@@ -187,14 +187,14 @@ const ofRegistering: readonly BrokenStore[] = [
     finishCall: (_step, _tables, saved) =>
       void leftOver.push(...saved.filter(row => row.registrableDomain === 'left-over.com')),
   }),
-  broken('registers-a-hundred-names', 'saves the first 64 names of a call', {
+  broken('registers-a-hundred-names', 'saves only the first 64 names of a call', {
     save(rows, names, toRow) {
       const saved = names.map(toRow)
       rows.push(...saved.slice(0, 64))
       return saved
     },
   }),
-  broken('registers-nothing', 'returns nothing if there is nothing to save', {
+  broken('registers-nothing', 'returns null instead of an empty array if there is nothing to save', {
     reportSaved: (saved, { domains, bases }, { registrations }) =>
       saved.length + registrations.length + bases.length === 0 && domains.length === 1 ? (null as never) : saved,
   }),
@@ -230,10 +230,14 @@ const ofRegistering: readonly BrokenStore[] = [
         if (!saved.includes(row)) rows[index] = { ...row, domainId: `${row.domainId}+` }
     },
   }),
-  broken('duplicates-share-one-registration', 'gives all names of a call in one registrable domain the same ID', {
-    createId: ({ registrableDomain }, call) => `${call}-${registrableDomain}`,
-  }),
-  broken('request-is-left-alone', 'reverses the array of locks in the request', {
+  broken(
+    'duplicates-share-one-registration',
+    'gives all names of a call the same ID if they share a registrable domain',
+    {
+      createId: ({ registrableDomain }, call) => `${call}-${registrableDomain}`,
+    },
+  ),
+  broken('request-is-left-alone', 'reverses the array of registrable domains in the request', {
     decide(step, found) {
       ;(step.registrableDomains as string[]).reverse()
       return step.decide(found)
@@ -243,7 +247,7 @@ const ofRegistering: readonly BrokenStore[] = [
   broken('finds-names-exactly', 'confuses a hyphen with a dot', {
     matches: (row, domain) => row.domain.replaceAll('-', '.') === domain.replaceAll('-', '.'),
   }),
-  broken('finds-wildcards-exactly', 'finds a wildcard for each name that it covers', {
+  broken('finds-wildcards-exactly', 'finds a wildcard when a name below it is looked up', {
     matches: (row, domain, question) =>
       matches(row, domain, question) || (isWildcard(row.domain) && domain.endsWith(row.domain.slice(1))),
   }),
@@ -274,7 +278,7 @@ const ofRegistering: readonly BrokenStore[] = [
   broken('below-not-the-base', 'counts the base of a wildcard as a name below it', {
     isBelow: (row, base) => isBelow(row, base) || (row.domain === base && depth(row.domain) === 3),
   }),
-  broken('below-not-look-alikes', 'counts names that contain the base of a wildcard and a hyphen', {
+  broken('below-not-look-alikes', 'counts b-c.example.com as a name below b.example.com', {
     isBelow: (row, base) => isBelow(row, base) || row.domain.includes(`${base.split('.')[0]}-`),
   }),
   broken('below-tells-suffixes-apart', 'ignores public suffixes', {
@@ -283,18 +287,14 @@ const ofRegistering: readonly BrokenStore[] = [
       return summarize([...own, ...behind.filter(isOwn)], [...others, ...behind.filter(row => !isOwn(row))], [], base)
     },
   }),
-  broken(
-    'below-finds-ten-behind-suffixes',
-    'returns only three of the names that a public suffix separates from the base',
-    {
-      summarize: (own, others, behind, base) => summarize(own, others, behind.slice(0, 3), base),
-    },
-  ),
+  broken('below-finds-ten-behind-suffixes', 'returns at most three names in behindSuffixes', {
+    summarize: (own, others, behind, base) => summarize(own, others, behind.slice(0, 3), base),
+  }),
   broken('below-answers-in-order', 'returns results in reverse order', {
     reportFound: found => ({ ...found, below: found.below.toReversed() }),
   }),
 
-  broken('overlap-created', 'treats every name that ends with the letters of a base as below that base', {
+  broken('overlap-created', 'counts example.com and notexample.com as names below example.com', {
     isBelow: (row, base) => row.domain.endsWith(base),
   }),
   hiding('overlap-existing', 'does not find IPv6 addresses', row => /^[\da-f]+:[\da-f:]+$/.test(row.domain)),
@@ -314,7 +314,7 @@ const ofRegistering: readonly BrokenStore[] = [
   ),
   broken(
     'overlap-own-team-first',
-    'reports a conflict with another team if the same team has only one conflicting name',
+    'reports the conflict with another team if the calling team has only one conflicting name',
     {
       summarize: (own, others, ...rest) => summarize(own.length === 1 && others.length > 0 ? [] : own, others, ...rest),
     },
@@ -369,13 +369,15 @@ const ofConcurrency: readonly BrokenStore[] = [
     'runs a call for names and a call for wildcards concurrently if different teams make them',
     lockUnless(between(isMixed)),
   ),
-  broken('race-below-a-held-name', 'has write skew within a team', skewed(within(isMixed))),
-  broken('race-of-teams-below-a-held-name', 'has write skew between teams', skewed(between(isMixed))),
-  broken('race-where-names-were-released', 'has write skew after all names were released', skewed(isMixed)),
-  broken('race-in-opposite-order', 'locks in the order of the names', { createLock: lockOneByOne }),
+  broken('race-below-a-held-name', 'allows write skew between calls of one team', skewed(within(isMixed))),
+  broken('race-of-teams-below-a-held-name', 'allows write skew between calls of two teams', skewed(between(isMixed))),
+  broken('race-where-names-were-released', 'allows write skew after all names were released', skewed(isMixed)),
+  broken('race-in-opposite-order', 'locks registrable domains in the order in which a call lists its names', {
+    createLock: lockOneByOne,
+  }),
   broken(
     'race-in-overlapping-batches',
-    'locks only against calls with exactly the same registrable domains',
+    'makes a call wait only for calls with exactly the same registrable domains',
     lockUnless((one, other) => String(one.registrableDomains) !== String(other.registrableDomains)),
   ),
   wrapped('time-limit-is-kept', 'rejects at the time limit, but saves the names later', store => ({
@@ -417,7 +419,7 @@ const ofConcurrency: readonly BrokenStore[] = [
   }),
 
   savingAs('text-is-data', 'removes quotes from names', ({ domain }) => ({ domain: domain.replaceAll("'", '') })),
-  broken('text-is-no-pattern', 'looks up names below a base with an unescaped LIKE', {
+  broken('text-is-no-pattern', 'uses an unescaped LIKE to look up the names below a base', {
     isBelow(row, base) {
       const escaped = base.replace(/[.*?[\]\\]/g, '\\$&')
       const pattern = escaped.replaceAll('_', '.').replaceAll('%', '.*')
@@ -459,7 +461,7 @@ const ofSynchronizing: readonly BrokenStore[] = [
   }),
   broken(
     'synchronized-despite-an-earlier-release',
-    'treats a pending release as one of all registrations of its name',
+    'treats a registration as unsynchronized while an earlier release of the same name is pending',
     {
       toRegistration: (row, tables) => ({
         ...soundSteps.toRegistration(row, tables),
@@ -609,7 +611,7 @@ const ofSweeping: readonly BrokenStore[] = [
   broken('pending-survive-a-failed-push', 'forgets changes whose push fails', {
     postpone: ({ waiting }, { change }) => void waiting.delete(change.domainId),
   }),
-  broken('pending-oldest-first', 'sweeps the newest changes first', {
+  broken('pending-oldest-first', 'pushes the newest changes first', {
     choose: (waiting, limit, ...rest) =>
       soundSteps
         .choose(waiting, 1000, ...rest)
@@ -666,7 +668,7 @@ const ofSweeping: readonly BrokenStore[] = [
       await store.synchronize?.(registrations)
     },
   ),
-  broken('refused-in-a-sweep-alone', 'cannot push a single change', {
+  broken('refused-in-a-sweep-alone', 'fails if it has to push a change alone', {
     push(changes, context, push) {
       if (changes.length === 1) throw new Error('One change is too few')
       return push(changes, context)
@@ -682,7 +684,7 @@ const ofSweeping: readonly BrokenStore[] = [
     const pushes = registrations.map(async registration => store.synchronize?.([registration]))
     await Promise.all(pushes)
   }),
-  broken('refused-let-new-ones-pass', 'sweeps the longest pending changes first, even if they were refused', {
+  broken('refused-let-new-ones-pass', 'pushes the oldest pending changes first, even if they were refused', {
     choose: (waiting, limit, now, lease) =>
       soundSteps
         .choose(waiting, 1000, now, lease)
@@ -714,10 +716,10 @@ const ofSweeping: readonly BrokenStore[] = [
   wrapped('counts-what-waits', 'counts only pending changes that are due', (_store, { waiting }) => ({
     countPending: () => [...waiting.values()].filter(({ due }) => due <= performance.now()).length,
   })),
-  wrapped('counts-nothing-without-synchronize', 'counts pending changes without a monitor', () => ({
+  wrapped('counts-nothing-without-synchronize', 'counts changes as pending if there is no monitor', () => ({
     countPending: () => 2,
   })),
-  wrapped('records-nothing-without-a-monitor', 'records releases without a monitor', (store, _tables, setup) => {
+  wrapped('records-nothing-without-a-monitor', 'records releases if there is no monitor', (store, _tables, setup) => {
     let released = 0
     return {
       async release(teamId, domains) {
@@ -837,7 +839,7 @@ const ofImporting: readonly BrokenStore[] = [
     ...request,
     decide: found => request.decide(found).map(row => ({ ...row, teamId: '1' })),
   })),
-  importing('import-finds-ids', 'does not tell an import which IDs are used', request => ({
+  importing('import-finds-ids', 'does not report which IDs of an import are already used', request => ({
     ...request,
     domainIds: [],
   })),
@@ -846,7 +848,7 @@ const ofImporting: readonly BrokenStore[] = [
     decide: found => request.decide(found).map(row => ({ ...row, synchronized: true })),
   })),
   {
-    ...broken('import-and-release-without-a-monitor', 'records no release unless it pushes itself', {
+    ...broken('import-and-release-without-a-monitor', 'records no release if it does not push', {
       isRecorded: () => false,
     }),
     features: allParts,
@@ -901,7 +903,7 @@ const ofTransfers: readonly BrokenStore[] = [
   transferring('transfer-overtakes-nothing', 'pushes the release of a former ID before the lease of a push ends', {
     choose: (waiting, _, now) => waiting.filter(({ due, follows }) => due <= now || follows !== undefined),
   }),
-  transferring('transfer-and-release', 'never pushes the release of a former ID if the new one was released', {
+  transferring('transfer-and-release', 'never pushes the release of a former ID if the new ID was released', {
     mustFollow: followed => followed === undefined || soundSteps.mustFollow(followed) || followed.follows === undefined,
   }),
   transferring('race-of-transfers', 'runs transfers concurrently', {
@@ -919,7 +921,7 @@ const ofTransfers: readonly BrokenStore[] = [
 export const brokenStores: readonly BrokenStore[] = [
   {
     id: 'features-are-as-declared',
-    breaks: 'has a method that it does not declare',
+    breaks: 'has an undeclared method',
     features: managedStoreFeatures.filter(feature => feature !== 'list'),
     createStore: setup => createNaiveStore(setup),
   },

@@ -30,7 +30,7 @@ describe('the store of examples/custom-store.ts', () => {
     expect(explored).toEqual({ violations: 0, states: 94 })
   })
 
-  test('survives the process: a sweep pushes changes that were saved but not yet pushed', async () => {
+  test('keeps unpushed changes across a restart, so a sweep pushes them', async () => {
     const options = { folder: join(directory, 'registrations'), findTeam: findIn(teams), synchronizeTimeLimit: 30 }
     const offline = () => Promise.reject(new Error('offline'))
     const before = await createLevelStore({ ...options, synchronize: offline })

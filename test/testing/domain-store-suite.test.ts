@@ -42,7 +42,7 @@ describe('the cases of the suite', () => {
     expect([...(await findFailures(options))]).toEqual([])
   })
 
-  test('all pass on a store that does not push, because another store does', async () => {
+  test('all pass on a store that leaves its pushes to another store', async () => {
     const createStore = (setup: StoreSetup): SuiteStore => {
       const { findTeam, register } = createNaiveStore(setup)
       return { findTeam, register, isInTransaction: true }
@@ -51,7 +51,7 @@ describe('the cases of the suite', () => {
     expect([...(await findFailures({ createStore, features: later }))]).toEqual([])
   })
 
-  test('are left out for features that a store does not have', () => {
+  test('are left out if they need a feature that the store does not have', () => {
     const listed = (...some: StoreFeature[]) =>
       domainStoreSuite({ createStore: setup => createNaiveStore(setup), features: some }).map(({ id }) => id)
     expect(listed('release')).toContain('release-frees-names')
@@ -78,7 +78,7 @@ describe('each case of the suite', () => {
   })
 })
 
-describe('a case that runs', () => {
+describe('a running case', () => {
   const [first] = allCases
   const createStore = (setup: Parameters<typeof createNaiveStore>[0]) => createNaiveStore(setup)
   const listed = (options: Partial<StoreSuiteOptions>) => domainStoreSuite({ createStore, features, ...options })
@@ -141,7 +141,7 @@ describe('a case that runs', () => {
     )
   })
 
-  test('shows the expected and the actual value', async () => {
+  test('reports the expected and the actual value if it fails', async () => {
     const cases = listed({ createStore: setup => ({ ...createNaiveStore(setup), findTeam: () => undefined as never }) })
     await expect(find(cases, 'unknown-team-is-null').run()).rejects.toThrow(
       "unknown-team-is-null: findTeam('77'): expected null, got undefined",

@@ -74,7 +74,7 @@ const broken: readonly (readonly [id: string, breaks: string, create: () => Moni
   ],
   [
     'half-a-batch-fails',
-    'accepts a push that only partly succeeded',
+    'accepts a push although it refuses one of the changes',
     () =>
       createMonitor({
         take: (changes, hear) =>
@@ -102,7 +102,7 @@ const broken: readonly (readonly [id: string, breaks: string, create: () => Moni
   ],
   [
     'two-pushes-at-once',
-    'overwrites another push with its earlier state',
+    'loses the changes of a simultaneous push',
     () => {
       let saved: readonly Change[] = []
       return {
@@ -134,7 +134,7 @@ describe('the cases of the monitor suite', () => {
     await expect(found?.run()).rejects.toThrow(/: expected .+, got /s)
   })
 
-  test('do not include the one about refusals if the options have no refused hostname', () => {
+  test('include the case about refusals only if the options name a refused hostname', () => {
     const ids = monitorSuite({ createMonitor: () => createMonitor() }).map(({ id }) => id)
     expect(ids).toEqual(cases.map(({ id }) => id).filter(id => id !== 'half-a-batch-fails'))
   })

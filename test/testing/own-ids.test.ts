@@ -49,7 +49,7 @@ describe('a store whose IDs are not UUIDs', () => {
     expect(rest).toEqual(exported.slice(1201))
   })
 
-  test('rejects cursors that it cannot have returned, and a call with one gets 400', async () => {
+  test('rejects a cursor that it cannot have returned, so the call gets 400', async () => {
     const store = await createFilledStore()
     for (const list of [listDomains, exportDomains])
       expect(await rejection(list(reading, { after: 'id_z000001000' }, store))).toMatchObject({

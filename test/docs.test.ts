@@ -90,7 +90,7 @@ describe('the first program on a page prints what its last comment says:', () =>
   })
   afterAll(() => service.close())
 
-  test('a page without a program is an index, is tested elsewhere or says how it was tested', () => {
+  test('every other page is an index, is tested elsewhere or says how it was tested', () => {
     const others = openings.filter(({ shown }) => shown === undefined).map(({ page }) => page)
     const indexes = 'README what-it-does faq glossary hostnames standards overlap tables webhook'
     const elsewhere = 'runbook doctor-checks upgrades opentelemetry prometheus proof-broken proof-runs'
@@ -128,7 +128,7 @@ describe('the first program on a page prints what its last comment says:', () =>
   }
 })
 
-test('in docs/recipes/testing.md, the monitor that was offline gets its change as the last comment says', async () => {
+test('the steps below "Time" in docs/recipes/testing.md return what their last comment says', async () => {
   const [, steps = ''] = /^## Time$.*?```ts\n(.*?)```/ms.exec(read('docs/recipes/testing.md')) ?? []
   const body = steps.replace(/^(await store\.synchronizePending\(\)) \/\/ (.*)$/m, 'return [$1, $2]')
   const names = ['createMemoryStore', 'registerDomains', 'teams', 'keyContext']
@@ -162,7 +162,7 @@ test('each picture is up to date with site/pictures.ts, and a page shows it with
   }
 })
 
-test('published files that mention something outside the package say that it is in the repository', () => {
+test('a published paragraph that mentions a file outside the package says that it is in the repository', () => {
   const shipped = ['src', 'examples', 'docs'].flatMap(folder =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter(file => /\.(?:ts|md)$/.test(file))

@@ -71,7 +71,7 @@ export function describeClients(startServer: Serve, { bodyIsReadBefore, leavesCl
     test.skipIf(bodyIsReadBefore).each<[what: string, status: number, changes: Record<string, string>]>([
       ['a valid call', 408, {}],
       ['a call with an unknown key', 401, { Authorization: 'Bearer unknown' }],
-    ])(`%s gets %i if its body stops in the middle, and the connection ends${notRead}`, async (_, status, changes) => {
+    ])(`%s whose body stops midway gets %i, and the connection is closed${notRead}`, async (_, status, changes) => {
       const { origin, headers } = await serve({ bodyTimeLimit: 50 })
       const fields = { ...headers, ...changes, 'Content-Length': '100' }
       const request = toWire(Object.entries(fields), '{"domains": ')
@@ -82,7 +82,7 @@ export function describeClients(startServer: Serve, { bodyIsReadBefore, leavesCl
       })
     })
 
-    test('a call is completed even if its caller disconnects meanwhile', async () => {
+    test('a call is completed even if its caller disconnects before the response', async () => {
       const store = createStore()
       const { findTeam } = store
       let goOn = () => {}

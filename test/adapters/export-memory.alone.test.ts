@@ -52,7 +52,7 @@ async function readExport(start: (typeof servers)[number][1], count: number) {
 }
 
 test.skipIf(!isLong).each(current)(
-  'an export of a million names by %s uses constant memory (skipped in a short run)',
+  'with %s, an export of a million names uses constant memory (skipped in a short run)',
   async (_, start) => {
     // The first export loads all the code.
     await readExport(start, 30_000)
@@ -67,7 +67,7 @@ const READERS = 6
 
 // Each of these tests takes several seconds, and no other test can run meanwhile. So a short run tests only one server.
 test.each(sample(current, isLong ? current.length : 1))(
-  'a stalled reader of an export by %s costs the server at most 200 kB',
+  'with %s, a client that stops reading an export costs the server less than 200 kB of memory',
   async (_, start) => {
     const { store, seen } = createGeneratedStore(Number.POSITIVE_INFINITY)
     const authenticate = () => ({ ...team1, scopes: ['domains:read'] })

@@ -66,7 +66,7 @@ for (const [name, framework] of versions) {
       expect([await store.count({ teamId: '2' }), await store.count()]).toEqual([1, 1])
     })
 
-    test('can mount the router below its own path, on other routers, behind middleware and body parsers', async () => {
+    test('can mount the router below another path, on other routers, behind middleware and body parsers', async () => {
       const { headers, router } = await createRouter()
       const json = framework.json()
       const seen: string[] = []
@@ -90,7 +90,7 @@ for (const [name, framework] of versions) {
       ['request.aborted', 'The request body was cut short.'],
       ['request.size.invalid', 'The length of the request body differs from its "Content-Length".'],
     ])(
-      'can have a body parser that fails with %s, and the caller gets the right status and message',
+      'can have a body parser; if it fails with %s, the caller gets the right status and message',
       async (type, message) => {
         const { headers, router } = await createRouter()
         const app = framework().use((_request, _response, next) => next(Object.assign(new Error('refused'), { type })))
@@ -123,7 +123,7 @@ for (const [name, framework] of versions) {
       expect(onError.mock.calls).toEqual([[new Error('disk full'), '/v1/domains', keyContext, 'register']])
     })
 
-    test('can call setEncoding on the request', async () => {
+    test('can call setEncoding on the request, and the body is still read correctly, up to the limit', async () => {
       const { headers, router } = await createRouter()
       for (const encoding of ['utf8', 'latin1', 'base64'] as const) {
         const app = framework()
@@ -188,14 +188,14 @@ for (const [name, framework] of versions) {
       expect(handled).toHaveLength(2)
     })
 
-    test('may read the body first as a string or bytes, or have parsers for other types of bodies', async () => {
+    test('can run a body parser that returns a string or bytes, or skips JSON, before the router', async () => {
       for (const parser of [framework.text({ type: '*/*' }), framework.raw({ type: '*/*' }), framework.raw()]) {
         const { headers, router } = await createRouter()
         expect((await call(framework().use(parser).use(router), '/v1/domains', { headers })).status).toBe(200)
       }
     })
 
-    test('gets an error in onError if it reads the body without keeping it, and the caller gets a 500', async () => {
+    test('causes a 500, and a call of onError, if it reads the body before the router and discards it', async () => {
       const onError = vi.fn()
       const { headers, router } = await createRouter({ onError })
       const app = framework()
@@ -210,7 +210,7 @@ for (const [name, framework] of versions) {
   })
 }
 
-test('an export is cut off at the time limit even over HTTP/1.0 and a Unix socket, which cannot be reset', async () => {
+test('over HTTP/1.0 on a Unix socket, which cannot be reset, an export is cut off at the time limit', async () => {
   const router = domainsRouter({
     store: createGeneratedStore(Number.POSITIVE_INFINITY).store,
     authenticate: () => ({ type: 'team', teamId: '1', scopes: ['domains:read'] }),

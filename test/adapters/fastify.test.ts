@@ -138,7 +138,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       }
     })
 
-    test('gets its hooks called for the package’s responses', async () => {
+    test('has its hooks called for the package’s responses', async () => {
       const { headers, options } = await createOptions()
       const called: string[] = []
       const app = create()
@@ -212,7 +212,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       ])
     })
 
-    test('finds each failure in its logger, even a frozen error, or on the console if it has no logger', async () => {
+    test('finds a failure, even a frozen error, in its log, and on the console only if it has no logger', async () => {
       const { headers, options } = await createOptions()
       const log = vi.spyOn(console, 'error').mockImplementation(() => {})
       const frozen = Object.freeze(new Error('frozen'))
@@ -237,7 +237,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       log.mockRestore()
     })
 
-    test('finds request.body undefined, so its hooks cannot log the body by mistake or fail to copy it', async () => {
+    test('finds request.body undefined in its hooks, which can copy it, and cannot log a body by mistake', async () => {
       const { headers, options } = await createOptions()
       const bodies: unknown[] = []
       const app = create()
@@ -256,7 +256,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       await expect(app.ready()).rejects.toThrow('The option "bodylimit" does not exist; there are ')
     })
 
-    test('that reads the body without keeping it gets an error in onError, and the caller gets a 500', async () => {
+    test('causes a 500, and a call of onError, if it reads the body before the plugin and discards it', async () => {
       const { headers, options } = await createOptions()
       const onError = vi.fn()
       const app = create()
@@ -275,7 +275,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
     test.each([
       ['an export', false],
       ['a compressed export', true],
-    ])('can serve HTTP/2, where %s that breaks off resets its stream', async (_, isCompressed) => {
+    ])('resets the HTTP/2 stream of %s if the store fails midway', async (_, isCompressed) => {
       const { store } = createGeneratedStore(2500)
       const list = (page?: { after?: string | undefined }) =>
         page?.after === toDomainId(1999) ? Promise.reject(new Error('disk full')) : store.list?.(page)
@@ -304,7 +304,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       expect([stream.rstCode, ended.mock.calls.length]).toEqual([2, 0])
     })
 
-    test('resets an export over HTTP/2 if the client does not read a page within the time limit', async () => {
+    test('resets the HTTP/2 stream of an export if the client does not read a page within the time limit', async () => {
       const app = framework({ http2: true })
       app.register(domainsPlugin, {
         store: createGeneratedStore(Number.POSITIVE_INFINITY).store,

@@ -21,7 +21,7 @@ const startHono: StartServer = async ({ path = '/v1/domains', ...options }) => {
 describeHttp('fetch under Hono on Node', startHono)
 describeHostileHttp('fetch under Hono on Node', startHono)
 
-test('an export that breaks off under Hono with compress() does not look complete', async () => {
+test('an export under Hono with compress() does not look complete if the store fails midway', async () => {
   const { store } = createGeneratedStore(2500)
   const list = (page?: { after?: string | undefined }) =>
     page?.after === toDomainId(1999) ? Promise.reject(new Error('disk full')) : store.list?.(page)
@@ -77,7 +77,7 @@ describe('fetch: a request', () => {
     return { seen, stream }
   }
 
-  test('is passed to authenticate and onError together with the framework’s context, which has its type', async () => {
+  test('is passed to authenticate and onError with the framework’s context, which has the declared type', async () => {
     const onError = vi.fn()
     const handle = domainsHandler<{ locals: { teamId: string } }>({
       store: { ...createStore(), register: () => Promise.reject(new Error('disk full')) },
@@ -152,9 +152,9 @@ describe('fetch: a request', () => {
   })
 
   test.each([
-    ['gets 200 below the limit,', json, 200],
-    ['gets 413 above the limit,', ' '.repeat(300_000) + json, 413],
-  ])('%s even if its property "body" is undefined, as in Firefox', async (_, body, status) => {
+    ['with a body below the limit gets 200,', json, 200],
+    ['with a body above the limit gets 413,', ' '.repeat(300_000) + json, 413],
+  ])('%s even if request.body is undefined, as in Firefox', async (_, body, status) => {
     const { handle, createRequest } = await create()
     const request = createRequest(body)
     Object.defineProperty(request, 'body', { value: undefined })
@@ -174,7 +174,7 @@ describe('fetch: a request', () => {
       'with a Content-Length that Transfer-Encoding overrides',
       { 'Content-Length': '20', 'Transfer-Encoding': 'chunked' },
     ],
-  ])('%s is read up to the limit, and the body is then cancelled', async (_, fields) => {
+  ])('%s is read only up to the limit, and the body is then cancelled', async (_, fields) => {
     const { handle, createRequest } = await create()
     const { seen, stream } = createEndlessBody(new Uint8Array(64 * 1024))
     const request = createRequest(stream)

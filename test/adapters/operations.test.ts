@@ -85,7 +85,7 @@ for (const [name, start, notOffered] of servers) {
       expect(onError).not.toHaveBeenCalled()
     })
 
-    test('offers only "create" by default, and a call of "preview", which is missing, creates nothing', async () => {
+    test('offers only "create" by default, and a call of any other operation registers nothing', async () => {
       const store = createStore()
       const { get, post } = await serve({ store, operations: undefined })
       const answers = [
@@ -104,7 +104,7 @@ for (const [name, start, notOffered] of servers) {
       expect((await post(PATH, { domains })).status).toBe(200)
     })
 
-    test('leaves other methods, and paths below its own, to the application', async () => {
+    test('performs no operation for other methods, or for other paths below its own', async () => {
       const { get, post } = await serve()
       const statuses = async (...answers: Promise<Response>[]) => {
         for (const { status } of await Promise.all(answers)) expect(status).toBe(notOffered)
@@ -116,7 +116,7 @@ for (const [name, start, notOffered] of servers) {
       if (notOffered === 404) await statuses(post(`${PATH}/preview/x`, { domains }), get(`${PATH}/Export`))
     })
 
-    test('returns a 400 that names the parameter, even if it is sent twice or contains a question mark', async () => {
+    test('names an invalid query parameter in a 400, even if it is sent twice or has a question mark', async () => {
       const { get, onError } = await serve()
       for (const [query, message] of [
         ['?limit=0', /^limit must be/],
@@ -184,7 +184,7 @@ for (const [name, start, notOffered] of servers) {
         return seen.pages
       }
 
-      test('reads no more pages while the client does not read, or after it disconnects', async () => {
+      test('reads no more pages from the store while the client reads nothing, or after it disconnects', async () => {
         const { store: endless, seen } = createGeneratedStore(Number.POSITIVE_INFINITY)
         const context = await serve({ store: endless, operations: ['export'] })
         const socket = await open(context)
@@ -216,7 +216,7 @@ for (const [name, start, notOffered] of servers) {
         expect(context.onError).not.toHaveBeenCalled()
       })
 
-      test('is cut off if its key was revoked, even if the client did not read meanwhile', async () => {
+      test('is cut off if its key is revoked while the client reads nothing', async () => {
         vi.useFakeTimers({ toFake: ['performance'] })
         onTestFinished(() => void vi.useRealTimers())
         const { store: endless, seen } = createGeneratedStore(Number.POSITIVE_INFINITY)
@@ -251,7 +251,7 @@ for (const [name, start, notOffered] of servers) {
 
       // A fetch handler has no access to the connection.
       if (!name.startsWith('fetch'))
-        test('over HTTP/1.0 resets the connection if the store fails, since any other end looks complete', async () => {
+        test('over HTTP/1.0 resets the connection if the store fails, or it would look complete', async () => {
           const { origin, key } = await serve({ store: failing, operations: ['export'] })
           const { hostname, port } = new URL(origin)
           // If a read does not fill its buffer, Node may mistake a reset for an end.

@@ -108,7 +108,7 @@ test('the page keeps the key when it is reloaded', async () => {
   })
 })
 
-test('nothing is wider than a phone, except code, which scrolls by itself', async () => {
+test('nothing is wider than a phone, except code blocks, which scroll on their own', async () => {
   const width = 390
   await visit(async page => {
     const findWide = () =>

@@ -286,7 +286,7 @@ test('the playground classifies each hostname in test/vectors as Node does', asy
   })
 })
 
-test('the playground explains each hostname, applies a suggestion, and keeps the input in its address', async () => {
+test('the playground explains each hostname, applies a suggestion, and keeps the input in the URL', async () => {
   await visit('/playground.html', {}, async page => {
     const field = page.getByLabel('Hostnames, one per line')
     await field.fill('*.Bücher.de\nhttps://example.com/path\n10.0.0.1')
@@ -329,7 +329,7 @@ for (const [where, prepare] of [
   ['Chromium', undefined],
   ['a browser whose Request has no body, as in Firefox', withoutBody],
 ]) {
-  test(`in ${where}, two teams in the playground call the service, and its monitor watches their names`, async () => {
+  test(`in ${where}, two teams in the playground call the service, and the monitor watches their names`, async () => {
     await visit('/playground.html', { prepare }, async page => {
       const { send, list } = operate(page)
       await page.getByRole('button', { name: 'Register' }).first().and(page.locator(':enabled')).waitFor()

@@ -12,7 +12,7 @@ describe('a backup of SQLite', () => {
   })
   afterAll(() => database.close())
 
-  test('contains the rows that an open connection has saved, and has the permissions of the database', async () => {
+  test('contains the rows that an open connection has saved, and gets the file mode of the database', async () => {
     await database.withStore(async store => {
       await save(store, '1', manyDomains(300))
       const { code, stdout } = await database.run(['backup', 'copy.db', '--json'])

@@ -91,7 +91,7 @@ test('the program hides a password in an address, even if the password contains 
     }
 })
 
-test('`migrate --print` prints SQL for PostgreSQL, or for SQLite if a file is given, without a database', async () => {
+test('`migrate --print` needs no database; it prints SQL for PostgreSQL, or for SQLite if given a file', async () => {
   const { code, stdout } = await run(['migrate', '--print', '--schema', 'mine'])
   expect([code, stdout]).toEqual([0, expect.stringContaining('CREATE SCHEMA IF NOT EXISTS "mine"')])
   expect((await run(['migrate', '--print', '--database', 'none.db'])).stdout).toContain('domain_registration_names')
@@ -178,7 +178,7 @@ describe('on PostgreSQL', () => {
     expect(listed.stdout + revoked.stdout + revoked.stderr).not.toContain(key.slice(-20))
   })
 
-  test('`keys rotate` copies owner, scopes, label and prefix, and keeps an early expiry of the old key', async () => {
+  test('`keys rotate` copies owner, scopes, label and prefix, and does not extend the old key’s life', async () => {
     const create = ['keys', 'create', '--team', '8', '--prefix', 'acme', '--label', 'Import', '--json']
     const end = new Date(Date.now() + 86_400_000).toISOString()
     const made = await database.run([...create, '--scopes', 'domains:read,domains:create', '--expires', end])
@@ -235,7 +235,7 @@ describe('on PostgreSQL', () => {
     expect(await database.run(create, { input: '1\n77\n' })).toMatchObject({ code: 0 })
   })
 
-  test('`keys list` escapes terminal control characters in a label, as a table and as JSON', async () => {
+  test('`keys list` escapes terminal control characters in a label, both in the table and in JSON', async () => {
     const label = '\u009b31mred\u{e0001}\u2028\u001b[0m'
     await database.run(['keys', 'create', '--team', '7', '--label', label])
     const list = ['keys', 'list', '--team', '7']
@@ -245,7 +245,7 @@ describe('on PostgreSQL', () => {
     expect(JSON.parse(stdout)).toContainEqual(expect.objectContaining({ label }))
   })
 
-  test('`release` records a pending change, or says that it released nothing', async () => {
+  test('`release` records a pending change, or exits 1 if the name is not registered', async () => {
     await database.withStore(async store => void (await save(store, '1', ['a.example.com'])))
     const release = ['release', '--team', '1', 'a.example.com']
     expect(await database.run(release)).toMatchObject({ code: 0 })
@@ -305,7 +305,7 @@ describe('on PostgreSQL', () => {
     ])
   })
 
-  test('`pending` shows refusals, last failures and next attempts, also with --team and --refused', async () => {
+  test('`pending` shows refusals, last failures and next attempts, and filters by --team and --refused', async () => {
     await database.withStore(async store => {
       await save(store, '31', ['new.example.org'])
       const saved = await save(store, '32', ['one.example.org', 'two.example.org'])

@@ -89,7 +89,7 @@ const faultsOfPostgres: Record<string, Fault> = {
     finding: /read-only by default/,
     advice: /default_transaction_read_only = off/,
   },
-  'that the default isolation level differs, and only notes it': {
+  'that the default isolation level differs, and only notes this': {
     plant: alter("default_transaction_isolation = ''repeatable read''"),
     check: 'isolation',
     state: 'note',
@@ -224,7 +224,7 @@ test("doctor notes the monitor's error if a change has just failed, and does not
   expect(stdout).toContain('\n\nNothing is wrong, but see ')
 })
 
-test('doctor prints SQL that repairs tables that lost a primary key in a restore', async () => {
+test('if a restore lost a primary key, doctor prints SQL that repairs the table', async () => {
   const database = await open(createPostgres)
   await database.execute('ALTER TABLE domain_registration.locks DROP CONSTRAINT locks_pkey')
   const { code, stdout } = await database.run(['doctor'])
@@ -268,7 +268,7 @@ describe('a role of PostgreSQL', () => {
     return { database, role, env: { DATABASE_URL } }
   }
 
-  test('without privileges gets a list of the privileges that it needs from doctor, and these suffice', async () => {
+  test('without privileges needs only those that doctor lists', async () => {
     const { database, role, env } = await createRole()
     const { code, faults } = await examine(database, { env })
     expect([code, faults.map(({ check }) => check)]).toEqual([1, ['rights']])
@@ -298,7 +298,7 @@ describe('a role of PostgreSQL', () => {
     expect(data.totals).toMatchObject({ created: 1 })
   })
 
-  test('that is subject to row-level security gets a warning from doctor that rows are hidden', async () => {
+  test('that is subject to row-level security makes doctor report that rows are hidden', async () => {
     const { database, role, env } = await createRole()
     await database.execute(`GRANT USAGE ON SCHEMA domain_registration TO ${role};
       GRANT ALL ON ALL TABLES IN SCHEMA domain_registration TO ${role};

@@ -190,7 +190,7 @@ describe('on SQLite', () => {
     expect(examine()).toEqual([])
   })
 
-  test("a recreated table keeps its rows, and the application's columns are kept in a copy", () => {
+  test("the SQL that recreates a table keeps its rows, and copies the application's columns to another table", () => {
     const { database, examine } = open()
     database.exec(`INSERT INTO domain_registration_keys (hash, type, owner_id, scopes, created_at)
       VALUES ('a', 'team', '1', '[]', 0); ALTER TABLE domain_registration_keys ADD COLUMN note TEXT DEFAULT 'ours'`)

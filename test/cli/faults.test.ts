@@ -133,7 +133,7 @@ const messages: Readonly<Record<string, (server: TestServer) => Promise<Pool>>> 
   },
 }
 
-test.each(Object.entries(messages))('the log says "%s", which docs/messages.md explains', async (message, fail) => {
+test.each(Object.entries(messages))('docs/messages.md explains the log message "%s"', async (message, fail) => {
   const pool = await fail(await openWithTables())
   const { status, line } = await callAndReadLog(createPostgresStore({ database: pool, findTeam }))
   expect([status, line]).toEqual([500, expect.stringContaining(message)])
@@ -161,7 +161,7 @@ test('when a table or a row is locked, responses, the log, metrics and doctor sh
   })
 })
 
-test('doctor reports a prepared transaction that is left open, with its ID and the SQL that ends it', async () => {
+test('doctor reports a prepared transaction that is left open, and prints its ID and SQL to end it', async () => {
   const server = await openWithTables(startServer(['-c', 'max_prepared_transactions=1']))
   const pool = server.createPool()
   const holder = await pool.connect()
@@ -234,7 +234,7 @@ async function callAndReadLog(store: DomainStore, domain = 'www.example.net') {
   return { status, outcomes, line }
 }
 
-test('doctor notes the session of a transaction that is idle with a locked row, even if no session waits', async () => {
+test('doctor notes the session of an idle transaction that has locked a row, even if no session waits', async () => {
   const server = await openWithTables()
   const pool = server.createPool()
   const store = createPostgresStore({ database: pool, findTeam, timeLimit: 500 })
@@ -265,7 +265,7 @@ test('doctor notes the session of a transaction that is idle with a locked row, 
   await Promise.all([ended, waiting])
 })
 
-test('doctor notes the session of a transaction that is open for six minutes, and the SQL that ends it', async () => {
+test('doctor notes the session of a transaction that is open for six minutes, and prints SQL to end it', async () => {
   const server = await openWithTables()
   const pool = server.createPool()
   // Queries as if the server's clock were six minutes ahead.
@@ -386,7 +386,7 @@ test('when the disk is full, responses, the log, metrics and doctor show what th
   expect((await examine(config, 'writing')).findings).toMatchObject([{ state: 'ok' }])
 })
 
-test('while the disk of a SQLite file is full, doctor says so', async ({ skip }) => {
+test('doctor reports that the disk with the SQLite file is full, until there is space', async ({ skip }) => {
   const folder = mountSmall(2_000_000)
   if (folder === undefined) return skip('this user may not mount a file system')
   const project = createSqliteProject()
@@ -406,7 +406,7 @@ test('while the disk of a SQLite file is full, doctor says so', async ({ skip })
 })
 
 test.runIf(isLong)(
-  'doctor says which session waits for which on a locked table, and prints the SQL that ends it (in the long run)',
+  'doctor says which session locks a table that others wait for, and prints SQL to end it (in the long run)',
   async () => {
     const server = await openWithTables()
     const pool = server.createPool()
@@ -437,7 +437,7 @@ test.runIf(isLong)(
   },
 )
 
-test('when a failover left a standby, responses, the log, metrics and doctor show what the runbook says', async () => {
+test('when the database is a standby, responses, the log, metrics and doctor show what the runbook says', async () => {
   const server = await createMortalServer()
   onTestFinished(() => server.remove())
   await server.start()
@@ -478,7 +478,7 @@ test('when a failover left a standby, responses, the log, metrics and doctor sho
   expect(finding).toBe('the server is a standby, and read-only')
 })
 
-test('when a clock is ahead, a key that expires soon already gets the 401 in the runbook', async () => {
+test('when the server’s clock is ahead, a key that expires soon gets 401 early, as the runbook says', async () => {
   expect(runbook.get('a clock is wrong')?.callersGet).toContain('401 for keys that expire')
   const server = await openWithTables()
   const database = server.createPool()

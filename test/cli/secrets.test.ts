@@ -45,7 +45,7 @@ describe('doctor does not show the password in', () => {
   })
 })
 
-test('doctor rejects a password with a slash, because its first part would be shown as the host', async () => {
+test('doctor rejects a password with an unencoded slash, because a part would be shown as the host', async () => {
   const { code, stderr } = await run(['doctor', '--database', `postgres://me:a@hidden/b@${server}`])
   expect(code).toBe(2)
   expect(stderr).toContain('%2F')

@@ -34,7 +34,7 @@ describe.each(databases)('on %s', (_, create) => {
     expect(await countOf('1')).toBe(0)
   })
 
-  test('`release` reads names from standard input, and asks no question with --all --yes', async () => {
+  test('`release` reads names from standard input, and asks for no confirmation with --all --yes', async () => {
     const dry = await database.run(['release', '--team', '1', '--dry-run'], { input: 'a.com\nx.com\n' })
     expect(dry.stdout).toContain('Would release 1 registration of team 1.\na.com')
     expect(await countOf('1')).toBe(3)
@@ -44,7 +44,7 @@ describe.each(databases)('on %s', (_, create) => {
     expect(await countOf('1')).toBe(0)
   })
 
-  test('`transfer` moves the given names or all to another team, and records the changes of each name', async () => {
+  test('`transfer` moves given names, or all, to another team, and records pending changes', async () => {
     const transfer = ['transfer', '--from', '1', '--to', '2']
     expect((await database.run([...transfer, '--all', '--dry-run'])).stdout).toContain('Would transfer 3')
     expect((await database.run([...transfer, '--dry-run', 'a.com'])).stdout).toContain('Would transfer 1')

@@ -33,7 +33,7 @@ test('a client with an organization key sends the ID of the team', async () => {
 })
 
 describe('a call is retried', () => {
-  test('after a lost response, and the names that it had registered keep their IDs', async () => {
+  test('after a lost response, and the names that it had registered have the status existing', async () => {
     const { options } = await serve((call, response) => call === 2 && loseAnswer(response))
     const { results } = await registerAll(names(150), options)
     const statuses = [...Array(100).fill('created'), ...Array(50).fill('existing')]
@@ -45,10 +45,10 @@ describe('a call is retried', () => {
     ['17 s', 429, '17', 17_000, 17_000],
     ['5 s', 503, '5', 5000, 5000],
     ['10 minutes', 502, 'Thu, 01 Jan 2026 00:10:00 GMT', 600_000, 600_000],
-    ['an hour', 503, '2073600', 3_600_000, 3_600_000],
-    ['an hour', 503, 'Fri, 01 Jan 2027 00:00:00 GMT', 3_600_000, 3_600_000],
+    ['an hour (the longest wait)', 503, '2073600', 3_600_000, 3_600_000],
+    ['an hour (the longest wait)', 503, 'Fri, 01 Jan 2027 00:00:00 GMT', 3_600_000, 3_600_000],
     ...['0', 'Thu, 01 Jan 2015 00:00:00 GMT', '1.5', '-5', 'soon', ''].map(
-      (value): [string, number, string, number, number] => ['0.5 to 1 s', 503, value, 500, 1000],
+      (value): [string, number, string, number, number] => ['0.5 to 1 s (the usual backoff)', 503, value, 500, 1000],
     ),
   ])('%s after a %i with the Retry-After header "%s"', async (_, status, retryAfter, least, most) => {
     vi.useFakeTimers({
@@ -83,7 +83,7 @@ describe('a call is retried', () => {
     expect((error as { results: unknown[] }).results).toHaveLength(100)
   })
 
-  test('but not after a permanent error, such as 401 or a redirect', async () => {
+  test('only after temporary failures, not after a 401 or a redirect', async () => {
     let asked = 0
     const { options } = await serve((call, response) => {
       asked = call
@@ -143,7 +143,7 @@ describe('names with the result internal_error', () => {
     expect(progress).toEqual([98, 118, 120])
   })
 
-  test('make registerAll reject if each attempt fails; the error lists them, with the other results', async () => {
+  test('make registerAll reject if every attempt fails; the error lists them, and has the other results', async () => {
     const { options } = await serve(undefined, failing(Number.POSITIVE_INFINITY))
     const error = await rejection(registerAll(names(120), { ...options, patience: 1000 }))
     expect(error).toMatchObject({
@@ -172,7 +172,7 @@ describe('registerAll rejects at once if a response has', () => {
     ],
     ['an unknown status', { data: { results: [{ status: 'ok' }, null] } }, /results\[0\]\.status is not one of/],
     [
-      'a status that is the name of an inherited property',
+      'the status "toString", which every object inherits',
       { data: { results: [{ status: 'toString' }, null] } },
       /results\[0\]\.status is not one of/,
     ],
@@ -253,7 +253,7 @@ describe('a 200 response that is not JSON', () => {
 
 test.each<[what: string, fetch: typeof globalThis.fetch]>([
   ['ignores its signal', () => new Promise(() => {})],
-  ['never ends its body', async () => new Response(new ReadableStream())],
+  ['returns a body that never ends', async () => new Response(new ReadableStream())],
 ])('registerAll does not hang if fetch %s', async (_, fetch) => {
   const limited = await rejection(registerAll(['a.com'], { ...unused, fetch, timeLimit: 5, patience: 0 }))
   expect(limited).toMatchObject({
@@ -285,12 +285,12 @@ test.each<[what: string, changes: object, message: string]>([
   expect(fetch).not.toHaveBeenCalled()
 })
 
-test.each([
-  [{ apiKey: undefined }, /"apiKey" must be an API key/],
-  [{ teamid: '1' }, /"teamid" does not exist; there are .*"teamId"/],
-  [{ patience: -1 }, /"patience" must be a number of milliseconds, 0 or more/],
-  [{ concurrency: 0 }, /"concurrency" must be an integer above 0/],
-])('registerAll rejects the options %j', async (changes, message) => {
+test.each<[what: string, changes: object, message: RegExp]>([
+  ['an undefined API key', { apiKey: undefined }, /"apiKey" must be an API key/],
+  ['the unknown option "teamid"', { teamid: '1' }, /"teamid" does not exist; there are .*"teamId"/],
+  ['a negative patience', { patience: -1 }, /"patience" must be a number of milliseconds, 0 or more/],
+  ['a concurrency of 0', { concurrency: 0 }, /"concurrency" must be an integer above 0/],
+])('registerAll rejects %s', async (_, changes, message) => {
   expect(String(await rejection(registerAll([], { ...unused, ...changes } as never)))).toMatch(message)
 })
 
@@ -302,7 +302,7 @@ test.each([
   expect(String(await rejection(registerAll(domains as never, unused)))).toMatch(message)
 })
 
-test('registerAll, deleteAll and listAll stop if the promise of `onProgress` rejects', async () => {
+test('registerAll, deleteAll and listAll reject if `onProgress` returns a rejected promise', async () => {
   const { options, store } = await serve()
   await save(store, '1', ['a.com'])
   const failing = { ...options, onProgress: () => Promise.reject(new Error('disk full')) }

@@ -28,7 +28,7 @@ describe('deleteAll', () => {
     })
   })
 
-  test('retries a call whose response was lost, and the names that it had deleted are then missing', async () => {
+  test('retries a call whose response was lost, and reports the already deleted names as missing', async () => {
     const { options, store } = await serve((call, response) => call === 1 && loseAnswer(response))
     await save(store, '1', ['a.com'])
     expect((await deleteAll(['a.com', 'b.com'], options)).totals).toEqual({ deleted: 0, missing: 2, invalid: 0 })
@@ -48,7 +48,7 @@ describe('deleteAll', () => {
 })
 
 describe('listAll', () => {
-  test('yields every registration, and requests the next page only when the previous one was read', async () => {
+  test('yields every registration, and requests the next page only once the previous one has been read', async () => {
     let calls = 0
     const { options, store } = await serve(() => {
       calls += 1
@@ -116,11 +116,11 @@ describe('listAll', () => {
   })
 
   test.each([
-    ['page', 1],
-    ['2 pages', 2],
-    ['3 pages', 3],
-    ['7 pages', 7],
-  ])('rejects cursors that repeat every %s', async (_, length) => {
+    ['with each page', 1],
+    ['after 2 pages', 2],
+    ['after 3 pages', 3],
+    ['after 7 pages', 7],
+  ])('rejects cursors that repeat %s, instead of requesting pages endlessly', async (_, length) => {
     const fetch = vi.fn(async () => {
       if (fetch.mock.calls.length > 50) throw new TypeError('It requests pages endlessly')
       return Response.json({ data: { domains: [listed], next: `${fetch.mock.calls.length % length}` } })

@@ -116,7 +116,7 @@ test('results are in order even if the first response arrives last', async () =>
   expect(results.map(({ input }) => input)).toEqual(names(900))
 })
 
-test('if the iterable of names throws, registerAll rejects with its error, after the calls under way', async () => {
+test('if the iterable of names throws, registerAll finishes the calls under way and rejects with it', async () => {
   const store = createStore()
   const failure = new Error('the file is gone')
   function* failing() {

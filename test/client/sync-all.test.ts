@@ -34,7 +34,7 @@ test('syncAll registers exactly the wanted names, keeps existing IDs, and change
   expect(calls).toEqual([0, 9])
 })
 
-test('syncAll can replace names by a wildcard above them, and the wildcard by the names', async () => {
+test('syncAll can replace names with a wildcard that covers them, and the wildcard with names', async () => {
   const { list, options } = await create(['a.b.com', 'c.com', 'd.com', 'e.com'])
   await syncAll(['*.b.com', 'c.com', 'd.com', 'e.com'], options)
   expect((await list()).toSorted()).toEqual(['*.b.com', 'c.com', 'd.com', 'e.com'])
@@ -100,7 +100,7 @@ test.each([
   ['a.b.com', '*.B.com.'],
   ['*.bücher.com', 'a.BÜCHER.com'],
   ['a.bücher.com', '*.bücher。com'],
-])('syncAll changes nothing if %j, which is registered, and %j are both wanted', async (registered, other) => {
+])('syncAll changes nothing if %j, registered and wanted, overlaps the wanted name %j', async (registered, other) => {
   const { list, options } = await create([registered, ...names(9)])
   const before = await list()
   const wanted = [registered, other, ...names(9).slice(1)]
@@ -114,16 +114,16 @@ test('syncAll deletes as many names as `mostDeletions` allows', async () => {
   expect(await list()).toEqual(['new.com'])
 })
 
-test.each([
-  [{ mostDeletions: 30 }, /"mostDeletions" must be a share from 0 to 1/],
-  [{ dryRun: 'yes' }, /"dryRun" must be true or false/],
-  [{ onProgress: () => {} }, /"onProgress" does not exist/],
-])('syncAll rejects the options %j', async (changes, message) => {
+test.each<[what: string, changes: object, message: RegExp]>([
+  ['a share of 30 as `mostDeletions`', { mostDeletions: 30 }, /"mostDeletions" must be a share from 0 to 1/],
+  ['the string "yes" as `dryRun`', { dryRun: 'yes' }, /"dryRun" must be true or false/],
+  ['the option `onProgress`', { onProgress: () => {} }, /"onProgress" does not exist/],
+])('syncAll rejects %s', async (_, changes, message) => {
   const { options } = callHere(createStore())
   expect(String(await rejection(syncAll([], { ...options, ...changes } as never)))).toMatch(message)
 })
 
-test('syncAll reaches the wanted state if it is killed at any call and repeated', async () => {
+test('syncAll reaches the wanted state when repeated after being killed during any of its calls', async () => {
   const before = names(500)
   const wanted = [...names(640).slice(150), '*.wild.com']
   let calls = 0

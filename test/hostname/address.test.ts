@@ -65,7 +65,7 @@ for (const version of [4, 6] as const) {
     }))
     const rangesOf = (value: bigint) => ranges.filter(({ first, last }) => value >= first && value <= last)
 
-    test('has the rows of 2025-10-09', () => {
+    test('has as many rows as on 2025-10-09', () => {
       expect(rows).toHaveLength(version === 4 ? 26 : 25)
     })
 
@@ -140,7 +140,7 @@ describe('IPv4 spellings that a URL parser or inet_aton accepts:', () => {
     },
   )
 
-  test('8.8.4.4 is accepted only as four decimal numbers, and suggested only for inputs with these numbers', () => {
+  test('8.8.4.4 is accepted only as four decimal numbers, and suggested only if an input spells these four', () => {
     const all = [...spellings('8.8.4.4')].flatMap(spelling => disguises.map(disguise => disguise(spelling)))
     const accepted = new Set(all.filter(spelling => classifyHostname(spelling).valid).map(spelling => spelling.trim()))
     expect(accepted).toEqual(new Set(['8.8.4.4', '8.8.4.4.']))
@@ -188,7 +188,7 @@ describe('IPv6 spellings:', () => {
     expect(all.filter(form => outcomeOf(form) !== 'reserved_ip')).toEqual([])
   })
 
-  test('a public address is accepted in canonical form, even in brackets; for others, that form is suggested', () => {
+  test('a public address is accepted in canonical form, even in brackets; other forms get it as a suggestion', () => {
     for (const form of forms('2606:4700:4700::1111')) {
       const classification = classifyHostname(form)
       const isCanonical =

@@ -24,15 +24,15 @@ test.each([
     'tシャツセール.jp',
   ],
   ...['한국.kr', '8.8.8.8', '2606:4700::1111', 'ex--ample.com'],
-])('%s is shown as people read it', name => {
+])('the canonical form of %s is displayed as it was entered', name => {
   expect(displayHostname(canonical(name))).toBe(name)
 })
 
 test.each([
   ['a letter of another script', 'аpple.com'],
-  ['a label with letters of two scripts', 'zжи.com'],
-  ['a label of letters that all look like ASCII', 'раураӏ.com'],
-  ['a label of look-alikes, digits and a hyphen', 'а0-9а.com'],
+  ['letters of two scripts', 'zжи.com'],
+  ['only letters that look like ASCII', 'раураӏ.com'],
+  ['only look-alikes, digits and a hyphen', 'а0-9а.com'],
   ['a Latin letter that looks like another one', 'gmaıl.com'],
   ['a phonetic letter', 'ɢoogle.com'],
   ['a Kana letter that looks like a slash', 'comノsearch.com'],
@@ -42,7 +42,7 @@ test.each([
   ['an emoji', '💩.la'],
   ['punctuation that is accepted only in A-labels', 'xn--mysite-xg0c.com'],
   ['a middle dot', 'l·l.com'],
-])('%s is shown as an A-label: %s', (_, name) => {
+])('a label with %s is shown as an A-label: %s', (_, name) => {
   expect(displayHostname(canonical(name))).toBe(canonical(name))
   expect(canonical(name)).toMatch(/^xn--/)
 })

@@ -28,7 +28,7 @@ function titleOf([input, code, suggestion]: (typeof cases)[number]): string {
 }
 
 describe('what people paste', () => {
-  test('pasted-names.json has no case twice', () => {
+  test('pasted-names.json contains no input twice', () => {
     expect(new Set(cases.map(([input]) => input)).size).toBe(cases.length)
     expect(cases.length).toBeGreaterThan(500)
   })
@@ -56,7 +56,7 @@ describe('what people paste', () => {
 })
 
 describe('messages', () => {
-  test('are those in messages.txt', async () => {
+  test('match the snapshot messages.txt', async () => {
     const installed = `(tldts ${suffixList.version}), published on ${suffixList.published}`
     // For each wording: the first message with its details, and the number of cases. Messages have the same wording if
     // they differ only in quoted text and in code points such as U+00AD.

@@ -58,7 +58,7 @@ testAny('the suggestion for an invalid input is accepted unchanged, and so are i
     if (domain !== undefined) expect(classifyHostname(domain)).toMatchObject({ valid: true, domain })
 })
 
-testAny('the message quotes the suggestion, and the input contains the rejected `rest`', (classification, input) => {
+testAny('the message quotes the suggestion, and `rest` is an invalid part of the input', (classification, input) => {
   if (classification.valid) return
   const { message, suggestion, rest } = classification
   const shown = /; send "([^"]*)" instead[,.]/u.exec(message)?.[1]
@@ -89,7 +89,7 @@ testAny('the case of ASCII letters, one trailing dot and surrounding white space
 })
 
 testAny(
-  'the registrable domain is the whole domain or its last labels, and classifying it returns it unchanged',
+  'the registrable domain is the whole domain or its last labels, and is its own registrable domain',
   classification => {
     if (!classification.valid) return
     const { domain, registrableDomain } = classification

@@ -18,7 +18,7 @@ test.each([['localhost'], [''], [null], [42], [undefined]])(
   },
 )
 
-test('the test runner, which accepts any Standard Schema, can match with hostnameSchema', () => {
+test('expect.schemaMatching, which takes any Standard Schema, works with hostnameSchema', () => {
   expect('WWW.Example.com.').toEqual(expect.schemaMatching(hostnameSchema))
   expect('localhost').not.toEqual(expect.schemaMatching(hostnameSchema))
 })

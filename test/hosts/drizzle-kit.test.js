@@ -41,15 +41,15 @@ before(() => createTables({}))
 
 const tables = ['changes', 'keys', 'locks', 'monitor', 'names', 'version']
 
-test('drizzle-kit push ignores the tables in their own schema', () => {
+test('drizzle-kit push ignores the package’s tables in the schema domain_registration', () => {
   assert.deepEqual(push(), [])
 })
 
-test('drizzle-kit push proposes to drop the tables if its configuration names their schema', () => {
+test('drizzle-kit push proposes to drop the package’s tables if its configuration names their schema', () => {
   assert.equal(push({ schemaFilter: ['public', 'domain_registration'] }).length, tables.length)
 })
 
-test('drizzle-kit push ignores the tables in the schema public with the tablesFilter of the guide', async () => {
+test('with the guide’s tablesFilter, drizzle-kit push ignores the package’s tables in the schema public', async () => {
   await createTables({ schema: 'public' })
   assert.deepEqual(
     push(),

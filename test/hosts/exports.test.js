@@ -90,7 +90,7 @@ async function read(origin, isHttp2, accepted) {
 
 for (const name of Object.keys(servers))
   for (const encoding of ['gzip', 'identity'])
-    test(`in ${name}, an export is complete, and one that fails midway looks cut off (${encoding})`, async () => {
+    test(`in ${name}, an export is complete, but one that fails midway looks cut off (${encoding})`, async () => {
       for (const [pages, isComplete] of [
         [Number.POSITIVE_INFINITY, true],
         [60, false],
@@ -117,7 +117,7 @@ async function readOverHttp10(origin) {
 }
 
 for (const name of Object.keys(servers).filter(name => name.endsWith('1'))) {
-  test(`${name}: a compressed export that breaks off resets a connection of HTTP/1.0`, async () => {
+  test(`${name}: a compressed export that fails midway resets an HTTP/1.0 connection`, async () => {
     assert.equal(await readOverHttp10(await start(name, createOptions(Number.POSITIVE_INFINITY))), 'end')
     assert.equal(await readOverHttp10(await start(name, createOptions(60))), 'ECONNRESET')
   })

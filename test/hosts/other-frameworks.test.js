@@ -94,7 +94,7 @@ for (const [name, start] of Object.entries(servers)) {
 
     // The servers of h3 and Elysia themselves send 500 for some of these.
     if (name !== 'Koa') return
-    await t.test('sends no 500 for an odd Host header, for TRACE, and for a password in the URL', async () => {
+    await t.test('sends no 500 for an odd Host header, for TRACE, or for a password in the URL', async () => {
       for (const [line, host] of [
         ['POST /v1/domains', '['],
         ['POST /v1/domains', 'a b'],

@@ -54,7 +54,7 @@ async function makeCalls(wrap: (store: DomainStore) => DomainStore) {
   return { idsOf, transferred, held, answers }
 }
 
-test('onResult and transfers report each registration exactly once, despite repeated and rejected calls', async () => {
+test('onResult and `transfer` report each registration exactly once, despite repeated and rejected calls', async () => {
   const answered = new Set<string>()
   let transfers = 0
   for (let run = 0; run < counts.races; run += 1) {
@@ -77,7 +77,7 @@ test('onResult and transfers report each registration exactly once, despite repe
   for (const answer of ['create 200', 'create 403', 'create 503', 'delete 200']) expect([...answered]).toContain(answer)
 })
 
-test('if a store fails after it saved a name, the next call reports the name as existing', async () => {
+test('if a store fails after saving a name, a later call reports the name as existing', async () => {
   const lost: string[] = []
   let reportedLater = 0
   for (let run = 0; run < counts.races; run += 1) {

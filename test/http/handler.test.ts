@@ -33,8 +33,8 @@ afterEach(async () => {
   expect(unhandled).not.toHaveBeenCalled()
 })
 
-describe('a framework that returns the lines of a header as an array', () => {
-  test('gets the same responses as one that joins the lines', async () => {
+describe('a framework that returns the values of a header as an array', () => {
+  test('gets the same responses as one that joins them', async () => {
     const { handle, authorization, other } = await createCase()
     const cases: [fields: Record<string, unknown>, status: number][] = [
       [{ authorization: [authorization], 'content-type': [type], 'content-length': ['31'] }, 200],
@@ -56,7 +56,7 @@ describe('a body', () => {
   const bytes = (text: string) => ({ bytes: new TextEncoder().encode(text) })
   const asText = (text: string) => ({ text })
 
-  test('gets the same response as a string and as bytes, even if it is empty or has byte order marks', async () => {
+  test('gets the same response as a string or as bytes, even if empty or with byte order marks', async () => {
     const { handle, authorization } = await createCase()
     for (const [text, status] of [
       [body, 200],
@@ -72,7 +72,7 @@ describe('a body', () => {
     }
   })
 
-  test('is rejected if it has more bytes than the limit, even if it has fewer characters', async () => {
+  test('is rejected if its bytes exceed the limit, even if its characters do not', async () => {
     const { handle, authorization } = await createCase({ bodyLimit: 60 })
     const text = JSON.stringify({ domains: ['ü'.repeat(25)] })
     expect(text.length).toBeLessThan(60)
@@ -137,7 +137,7 @@ test('a key that is revoked while the body arrives is rejected if the body took 
   vi.useRealTimers()
 })
 
-test('onResult is called for each 200 with the call, key and duration, and cannot change the response', async () => {
+test('onResult is called for each 200 with the call, key and duration; an error in it has no effect', async () => {
   const onResult = vi.fn(() => {
     throw new Error('audit log down')
   })
@@ -154,7 +154,7 @@ test('onResult is called for each 200 with the call, key and duration, and canno
   ])
 })
 
-test('for a 503, onResult is called once with the saved names, and onError with the cause', async () => {
+test('for a 503, onResult gets the names that the call has saved, if any, and onError gets the cause', async () => {
   const [onResult, onError] = [vi.fn(), vi.fn()]
   const store = createStore({ synchronize: () => Promise.reject(new Error('away')) })
   const { handle, authorization } = await createCase({ store, onResult, onError })
@@ -217,7 +217,7 @@ describe('a failure', () => {
     },
   )
 
-  test('is logged to the console, as one line and its stack, if there is no onError', async () => {
+  test('is logged to the console as one line and a stack trace if there is no onError', async () => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
     const { handle, authorization } = await createCase(failingTo('register'))
     await handle(request({ authorization, 'content-type': type }))
@@ -231,7 +231,7 @@ describe('a failure', () => {
   test.each([
     ['throws', () => expect.fail('logger down')],
     ['rejects', async () => expect.fail('logger down')],
-  ])('still leads to a response if onError %s', async (_, onError) => {
+  ])('still leads to a 500 response if onError %s', async (_, onError) => {
     const { handle, authorization } = await createCase({ ...failingTo('findTeam'), onError })
     expect((await handle(request({ authorization, 'content-type': type }))).status).toBe(500)
   })

@@ -18,10 +18,10 @@ test('the JSON parsing test suite has 95 inputs to accept, 188 to reject, and 35
 })
 
 test.each([
-  ['as the whole body', '', ''],
-  ['as the value of domains', '{"domains":', '}'],
-  ['as an entry of domains', '{"domains":["www.example.com",', ']}'],
-])('an input %s is accepted or rejected as the JSON parsing test suite requires', async (_, before, after) => {
+  ['the whole body', '', ''],
+  ['the value of domains', '{"domains":', '}'],
+  ['an entry of domains', '{"domains":["www.example.com",', ']}'],
+])('as %s, each input is accepted or rejected as the JSON parsing test suite requires', async (_, before, after) => {
   const onError = vi.fn()
   const handle = createHandler({ store: createStore(), authenticate: () => team1, onError })
   const header = (name: string) => (name === 'content-type' ? 'application/json' : null)

@@ -122,7 +122,7 @@ test('an adapter rejects an option that only another adapter has', () => {
   expect(() => createHandler({ ...right, path: '/' } as never)).toThrow(/"path" does not exist/)
 })
 
-test('exactly one of the options `keys` and `authenticate` is required, even by the types', () => {
+test('exactly one of `keys` and `authenticate` is required, both at run time and by the types', () => {
   const { store, keys } = right
   // @ts-expect-error: no option identifies the caller
   expect(() => domainsRouter({ store })).toThrow(TypeError)
@@ -132,7 +132,7 @@ test('exactly one of the options `keys` and `authenticate` is required, even by 
 
 type WithoutStore<Options> = Options extends unknown ? Omit<Options, 'store'> : never
 
-test('options may be created without the store, which is added later', () => {
+test('the types allow options without `store`, which is added later', () => {
   const { store, keys } = right
   const mount = (options: WithoutStore<DomainsRouterOptions>) => domainsRouter({ ...options, store })
   for (const options of [{ keys, path: '/names' }, { authenticate: () => team1 }])

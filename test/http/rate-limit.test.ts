@@ -45,7 +45,7 @@ test('every limiter of rate-limiter-flexible with a consume method has the type 
   expectTypeOf<{ consume(key: string): Promise<void> }>().not.toExtend<RateLimiter>()
 })
 
-test('a caller that waits for Retry-After is accepted again', async () => {
+test('a caller that waits as long as Retry-After says is accepted again', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   onTestFinished(() => void vi.useRealTimers())
   const { post } = await serve({ rateLimiter: new RateLimiterMemory({ points: 1, duration: 60 }) })
@@ -81,7 +81,7 @@ test('two servers share a limit in PostgreSQL, and reject every call if its tabl
   expect(onError.mock.calls).toMatchObject([[{ code: '42P01' }, { step: 'consume' }]])
 })
 
-test('a limiter counts each key separately, by its hash, and does not count calls without a key', async () => {
+test('a limiter counts calls by the hash of their key, and does not count calls without a valid key', async () => {
   const limiter = new RateLimiterMemory({ points: 1, duration: 60 })
   const consume = vi.spyOn(limiter, 'consume')
   const { post, teamKey, issue } = await serve({ rateLimiter: limiter })
@@ -154,11 +154,11 @@ const left = (msBeforeNext: unknown, remainingPoints: unknown) => ({ msBeforeNex
 test.each([
   ['an endless wait', { points: 5 }, left(1e25, 0), 429, '"default";r=0;t=999999999999999', '"default";q=5'],
   ['an allow list', { points: 5 }, left(0, 2 ** 53 - 1), 200, '"default";r=999999999999999;t=1', '"default";q=5'],
-  ['no number of points', { points: Number.NaN }, left(1000, 1), 200, '"default";r=1;t=1', null],
-  ['no duration', { points: 5, duration: Number.NaN }, left(1000, 1), 200, '"default";r=1;t=1', '"default";q=5'],
+  ['a missing number of points', { points: Number.NaN }, left(1000, 1), 200, '"default";r=1;t=1', null],
+  ['a missing duration', { points: 5, duration: Number.NaN }, left(1000, 1), 200, '"default";r=1;t=1', '"default";q=5'],
   ['bigint values', { points: 5n, duration: 60n }, left(1000n, 4n), 200, '"default";r=4;t=1', '"default";q=5;w=60'],
-  ['a union with an unnamed limit', {}, { '': left(1000, 4) }, 200, '"default";r=4;t=1', null],
-])('the headers are valid even if the limiter has %s', async (_, policy, answer, status, field, policyField) => {
+  ['an unnamed limit in a union', {}, { '': left(1000, 4) }, 200, '"default";r=4;t=1', null],
+])('the rate limit headers are valid even with %s', async (_, policy, answer, status, field, policyField) => {
   const consume = () => (status === 200 ? Promise.resolve(answer) : Promise.reject(answer))
   const { post } = await serve({ rateLimiter: { ...policy, consume } as never })
   const { status: answered, headers } = await post()
@@ -218,7 +218,7 @@ test('an exhausted limit of a union rejects a call, even if another limit fails 
   expect([status, headers.get('RateLimit'), headers.get('Retry-After')]).toEqual([429, '"minute";r=0;t=2', '2'])
 })
 
-test('if the application has its own authenticate, the limiter counts all calls of an owner together', async () => {
+test('with the application’s own authenticate, a limiter counts calls by their team or organization', async () => {
   const limiter = new RateLimiterMemory({ points: 9, duration: 60 })
   const consume = vi.spyOn(limiter, 'consume')
   const contexts = [

@@ -58,7 +58,7 @@ test.each<[string, Record<string, string>, string[]]>([
   expect(findBreaches(tree)).toEqual(breaches)
 })
 
-test('a permission to import that no file uses is reported', () => {
+test('an import permission that no file uses is reported', () => {
   const tree = new Map([['src/hostname/public-suffix.ts', `import { parse } from 'tldts'`]])
   expect(findUnused(tree).filter(unused => /tldts$|zod/.test(unused))).toEqual([
     'unused: src/wire/ may import zod/mini',

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Change } from '../../src/index.ts'
@@ -135,7 +136,7 @@ test('a monitor that cannot be reached, or does not respond in time, is unavaila
   })
 })
 
-test('a monitor gets 15 seconds to respond, unless told otherwise', async () => {
+test('a push times out after 15 seconds by default', async () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
   const fetch = vi.fn(() => new Promise<never>(() => {}))
@@ -145,7 +146,7 @@ test('a monitor gets 15 seconds to respond, unless told otherwise', async () => 
   expect(await pushing).toMatchObject({ message: 'The monitor did not respond within 15000 ms' })
 })
 
-test('of an endless response, not much more than 16 KiB is read', async () => {
+test('a push reads less than 20 KiB of an endless response', async () => {
   let bytes = 0
   const body = new ReadableStream({
     pull(controller) {
@@ -170,7 +171,7 @@ test('an aborted signal ends a push, even between batches', async () => {
   expect(received).toHaveLength(1)
 })
 
-test.each<[options: object, message: RegExp]>([
+const wrong: readonly [options: object, message: RegExp][] = [
   [{ secret: undefined }, /^The option "secret" must be a string/],
   [{ secret: 'hidden' }, /^A secret must be "whsec_" and 24 to 64 random bytes in base64/],
   [{ secret: `whsec_${btoa('hidden')}` }, /^A secret must be/],
@@ -182,14 +183,16 @@ test.each<[options: object, message: RegExp]>([
   [{ batchSize: 0 }, /"batchSize" must be an integer above 0/],
   [{ timeLimit: Number.NaN }, /"timeLimit" must be/],
   [{ timeout: 5 }, /"timeout" does not exist/],
-])('createWebhook rejects %j, and shows no secret', (options, message) => {
+]
+const named = wrong.map(each => [inspect(each[0], { breakLength: Number.POSITIVE_INFINITY }), ...each] as const)
+test.each(named)('createWebhook rejects %s, and the error shows no secret', (_, options, message) => {
   const call = () => createWebhook({ url: 'https://monitor.test/', secret, ...options } as never)
   expect(call).toThrow(TypeError)
   expect(call).toThrow(message)
   expect(call).not.toThrow(/hidden/)
 })
 
-test('an unavailable monitor gets only two pushes; once available, it gets all that it does not refuse', async () => {
+test('an unavailable monitor gets only two pushes; once available, it gets all changes that it accepts', async () => {
   let status = 503
   const { url, received } = await receive((response, { body }) => {
     response.writeHead(status === 503 || body.includes('refused.com') ? status : 204).end()

@@ -1,15 +1,19 @@
+import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { parseExportQuery, parseFormat, parseListQuery } from '../../src/wire/query.ts'
 
 const organization = { type: 'organization', organizationId: '1', scopes: [] } as const
 
-describe('team_id of a list, with an organization key,', () => {
+describe('the query parameter team_id, with an organization key,', () => {
   test('may be a string of up to 64 digits', () => {
     const team_id = '1'.repeat(64)
     expect(parseListQuery({ team_id }, organization).teamId).toBe(team_id)
   })
 
-  test.each([undefined, null, '', 'x1', '1x', ['1', '1'], '1'.repeat(65)])('is rejected if it is %j', team_id => {
+  test.each([
+    ...[undefined, null, '', 'x1', '1x', ['1', '1']].map(value => [inspect(value), value] as const),
+    ['a string of 65 digits', '1'.repeat(65)] as const,
+  ])('is rejected if it is %s', (_, team_id) => {
     const message = 'team_id must be the ID of a team, a string of 1 to 64 digits; an organization key requires it.'
     expect(() => parseListQuery({ team_id }, organization)).toThrow(
       expect.objectContaining({ code: 'invalid_request', message }),

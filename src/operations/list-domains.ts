@@ -19,8 +19,8 @@ import { requireTeam } from './team.ts'
  * Lists one team's registrations page by page, even if the team is suspended.
  *
  * @param query `team_id` (required with an organization key), `limit` (1 to 1,000, default 100), `after` (the `next` of
- *   the previous page), `order` (`oldest` or `newest`), `domain` (only exactly this name) or `below` (only names below
- *   this one, in the order of names).
+ *   the previous page), `order` (`oldest` or `newest`), `domain` (lists only this name) or `below` (lists only names
+ *   below this one, in the order of names).
  * @returns The page. `next` is `null` on the last page.
  * @throws {ApiError} for a failure of the whole call, checked in this order: 403 `insufficient_scope`, 400
  *   `invalid_request`, 404 `team_not_found`; 500 `internal_error` if the store failed.

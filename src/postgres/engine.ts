@@ -52,8 +52,8 @@ export const inShards = (engine: Engine, table: string, parameter: string): stri
 export type Isolation = 'read committed' | 'repeatable read'
 
 /**
- * The share of a statement's time that it may wait for locks. If the statement waits longer, it fails with an error
- * that says so.
+ * The share of its time limit that a statement may wait for locks. If the statement waits longer, it fails with an
+ * error that says so.
  */
 const LOCK_SHARE = 0.9
 

@@ -72,8 +72,8 @@ async function register(
   createId: () => string,
 ): Promise<SavedRegistrations> {
   const { teamId, registrableDomains } = step
-  // The lookups are sent together with the lock statement. They still see the rows that were saved while that statement
-  // waited.
+  // The lookups are sent together with the lock statement. Even so, they see the rows that were saved while that
+  // statement waited.
   void claim(transaction, claimsOf(step))
   const found = await find(transaction, step)
   const { created, waiting } = decide(found)

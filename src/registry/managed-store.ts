@@ -161,7 +161,7 @@ export interface StoreBackend {
    * transfer.
    *
    * The transfer is recorded if a plain release of the registration would be recorded. It is recorded as two changes: a
-   * new registration, which is due at once, and a release. The release is due when a plain release would be, and
+   * new registration, which is due at once, and a release. The release becomes due when a plain release would, and
    * follows the new registration; see {@link Outbox}.
    */
   transfer?(

@@ -18,8 +18,8 @@ export const baseOf = (wildcard: string): string => wildcard.slice(2)
 export const wildcardOver = (base: string): string => `*.${base}`
 
 /**
- * Whether a hostname is an IP address. If it has a colon, or if its last label is a number, it cannot be a name (RFC
- * 3696, section 2).
+ * Whether a hostname is an IP address. A hostname with a colon, or with a number as its last label, cannot be a name
+ * (RFC 3696, section 2).
  */
 export const isAddress = (domain: string): boolean => /:|\.\d+$/.test(domain)
 

@@ -61,11 +61,14 @@ export interface Outbox {
    */
   take(limit: number, lease: number): Awaitable<readonly WaitingChange[]>
   /**
-   * MUST delete changes that were pushed, if their kind is still the same. If a release has replaced a pushed
+   * MUST delete changes that were pushed, unless their kind has changed since then. If a release has replaced a pushed
    * registration in the meantime, the release stays and becomes due at once.
    */
   finish(changes: readonly Change[]): Awaitable<unknown>
-  /** MUST postpone changes whose kind is still the same. MUST also save why their push failed, and count refusals. */
+  /**
+   * MUST postpone changes, except those whose kind has changed since they were leased. MUST also save why their push
+   * failed, and count refusals.
+   */
   postpone(postponements: readonly Postponement[]): Awaitable<unknown>
   /**
    * MUST make a change due only if its push failed: the first push of any other change may be under way.

@@ -90,7 +90,7 @@ export function startSynchronizing(
   async function sweep(): Promise<void> {
     const { hasFailed, retryAfter = 0 } = await drain()
     pause = hasFailed ? Math.max(interval, Math.min(2 * pause, LONGEST_PAUSE)) : interval
-    // If a gateway has said when to retry, waiting for the whole interval would only waste time.
+    // If a gateway has said when to retry, the loop need not wait for the whole interval.
     const asked = retryAfter > 0 ? Math.min(retryAfter + CLOCKS_DIFFER, LONGEST_PAUSE) : pause
     if (!isStopped) timer = schedule(hasFailed ? Math.max(pause, asked) : asked)
   }

@@ -14,9 +14,9 @@ const OWN_BELOW = `${NAMES}_of_team_below
   WHERE team_id = ? AND second_level_domain = ? AND path > ? AND path < ? AND path > ''`
 
 /**
- * Selects the names below a base that no public suffix separates from the base: their registrable domain is the base or
- * an ancestor of the base. The first parameter lists the base and its ancestors, as JSON. The index omits names that
- * are their own registrable domain.
+ * Selects the names below a base, except those that a public suffix separates from it. The registrable domain of the
+ * selected names is the base or an ancestor of the base. The first parameter lists the base and its ancestors, as JSON.
+ * The index omits names that are their own registrable domain.
  */
 const WITHIN = `${NAMES}_within WHERE registrable_domain IN (SELECT value FROM json_each(?))
   AND path > ? AND path < ? AND domain <> registrable_domain`

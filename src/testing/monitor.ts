@@ -78,7 +78,7 @@ export async function sweepUntil(
     if (await isSo()) return
     await pause(10)
   }
-  throw new UnmetExpectation(`expected that ${claim} after at most 100 sweeps, but it is not so`)
+  throw new UnmetExpectation(`expected that ${claim} after at most 100 sweeps, got no such state`)
 }
 
 /** Creates a gate. Code that awaits `opened` continues once `open` is called. The gate then stays open. */

@@ -76,7 +76,11 @@ export const pendingCases: readonly CaseDefinition[] = [
       checkEqual('the result of a sweep', await runSweep(store, { limit: 1 }), { synchronized: 1, failed: 0 })
       checkEqual('the changes that the sweep pushed', toDomains(monitor.takePushes().flat()), ['n1.com'])
       checkEqual('how many changes were made due by an invalid ID', await retryPending({ domainIds: ['not an ID'] }), 0)
-      checkEqual('how many changes were made due, without IDs', [await retryPending(), await retryPending()], [1, 0])
+      checkEqual(
+        'how many changes were made due by two calls without IDs',
+        [await retryPending(), await retryPending()],
+        [1, 0],
+      )
       checkEqual('the result of a sweep', await runSweep(store, { limit: 1 }), { synchronized: 1, failed: 0 })
       for (const wrong of [{ domainIds: 'n3.com' }, { domainIds: [3] }, { ids: [] }]) {
         const error = await checkRejects('retryPending', async () => retryPending(wrong as object))

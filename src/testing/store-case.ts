@@ -38,7 +38,7 @@ export interface Trial {
   /** Creates an empty store. */
   open(synchronize?: Push, more?: Pick<StoreSetup, 'onError' | 'synchronizeTimeLimit'>): Promise<SuiteStore>
   /**
-   * Adds a promise of work that runs during the case. When the case has passed or failed, the suite calls `end` and
+   * Adds work that runs during the case, as a promise. When the case has passed or failed, the suite calls `end` and
    * awaits this promise.
    *
    * @returns The work.

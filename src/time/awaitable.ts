@@ -1,2 +1,2 @@
-/** A value, or a promise of a value. A caller gets a plain value without waiting for the event loop. */
+/** A value, or a promise of a value. A plain value is available to the caller at once. */
 export type Awaitable<T> = T | PromiseLike<T>

@@ -25,7 +25,7 @@ function fail(): never {
 
 /**
  * Ends all leases, and all delays before retries. `take` counts a change as due if its time is more than an hour plus a
- * lease away. The lease of minus one hour makes that sum 0, so every change counts as due.
+ * lease away. A lease of minus one hour makes that sum 0, so every change counts as due.
  */
 export const endLeases = ({ outbox }: StoreBackend) => outbox.take(1000, -LONGEST_WAIT)
 

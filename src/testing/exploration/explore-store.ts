@@ -47,8 +47,9 @@ export interface Exploration {
  * It runs a few thousand schedules, each of about ten steps. `Math.random` returns 0.5 during the run, so nothing else
  * should run in the process.
  *
- * @param createBackend Returns a backend without registrations or pending changes. Called for each schedule, one at a
- *   time, so it may clear the tables of one database. The backend must behave the same each time, apart from the IDs.
+ * @param createBackend Returns a backend without registrations or pending changes. Called once for each schedule.
+ *   Schedules run one after another, so this function may clear the tables of one database. The backend must behave the
+ *   same each time, apart from the IDs.
  * @returns The result. The number of states changes only if the backend or the package takes different steps.
  * @throws {TypeError} if an option is invalid or unknown, or if `createBackend` is not a function that returns a
  *   backend.

@@ -1,6 +1,7 @@
 /**
- * The overhead of the client in an import of 100,000 names: `registerAll`, compared with a hand-written loop that makes
- * eight calls of 100 names at a time and does nothing else. The service is a separate process: Express with PostgreSQL.
+ * The overhead of the client in an import of 100,000 names: `registerAll`, compared with a hand-written loop that keeps
+ * eight calls of 100 names under way, and does nothing else. The service is a separate process: Express with
+ * PostgreSQL.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,7 +1,7 @@
 /**
- * How long an export and a `reconcile` of a million names block the event loop at most, with each store. Each run
- * measures the CPU time of the longest turn of the event loop; the figure is the minimum of several runs. Reader and
- * server share one process.
+ * The longest time for which an export and a `reconcile` of a million names block the event loop, with each store. Each
+ * run measures the CPU time of the longest turn of the event loop; the figure is the minimum of several runs. Reader
+ * and server share one process.
  */
 import { domainsHandler } from '../src/adapters/fetch.ts'
 import { createMemoryStore, type DomainStore, eachRegistration, reconcile } from '../src/index.ts'
@@ -40,7 +40,7 @@ async function exportAll(store: DomainStore): Promise<void> {
   if (lines < MILLION) throw new Error(`Only ${lines} lines`)
 }
 
-/** Compares with the list of a monitor that watches all names except one. */
+/** Calls `reconcile` with the list of a monitor that watches all names except one. */
 async function compareAll(store: DomainStore): Promise<void> {
   const corrections: unknown[] = []
   for await (const correction of reconcile(store, withoutFirst(eachRegistration(store)))) corrections.push(correction)

@@ -1,6 +1,5 @@
 /**
- * Compares `classifyHostname` with functions that do a part of its work. All functions take turns on the same
- * hostnames.
+ * Compares `classifyHostname` with functions that do part of its work. All functions take turns on the same hostnames.
  */
 import { classifyHostname } from 'domain-registration'
 import { parse } from 'tldts'

@@ -27,7 +27,7 @@ const noStore = { 'Cache-Control': 'no-store' }
 const createStore = () => createMemoryStore({ teams: [team] })
 let held = createStore()
 /**
- * The store is emptied before each load. The server is not replaced, because the code of a new one would be compiled
+ * The store is emptied before each load. The server keeps running, because a new one would have to compile its code
  * again.
  */
 const store: DomainStore = { findTeam: id => held.findTeam(id), register: request => held.register(request) }

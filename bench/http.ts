@@ -12,7 +12,7 @@ import { compare, newNames, report } from './measure.ts'
 
 const CONNECTIONS = 16
 const CALLS = 250
-/** The compiler needs about 4,000 calls until it has optimized everything. */
+/** The compiler needs about 4,000 calls to optimize everything. */
 const TURNS = { warmUp: 8, rounds: 16 }
 
 interface Server {

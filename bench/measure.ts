@@ -50,15 +50,17 @@ export type Report =
 /** Reports the figures of this start. A goal that gets no figure keeps its last one. */
 export const report = (figures: Partial<Record<GoalName, number>>): void => send({ figures })
 
-/** Ends this section, because it cannot run here; the others continue. Await this before you start anything. */
+/**
+ * Ends this section, because it cannot run here; the other sections still run. Await this before you start anything.
+ */
 export function passOver(reason: string): Promise<never> {
   send({ passedOver: reason }, () => process.exit())
   return new Promise(() => {})
 }
 
 /**
- * Sends the message and closes the channel. If a dependency listens on the channel, the process would otherwise not
- * end.
+ * Sends the message and closes the channel. Otherwise, a dependency that listens on the channel would keep the process
+ * running.
  */
 function send(message: Report, end = () => process.disconnect()): void {
   if (process.send) process.send(message, end)

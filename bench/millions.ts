@@ -106,8 +106,8 @@ async function measureOwners(): Promise<number> {
 }
 
 /**
- * The peak memory of this process, which is both server and reader, during an export, compared with the peak during its
- * first tenth.
+ * The peak memory of this process, both server and reader, during an export, compared with the peak during the first
+ * tenth of the export.
  */
 async function measureExport(): Promise<number> {
   const authenticate = () => ({ ...keyContext, scopes: ['domains:read'] })

@@ -1,4 +1,7 @@
-/** Compares importing a million registrations into PostgreSQL with `COPY` of the same rows into the same indexes. */
+/**
+ * Compares importing a million registrations into PostgreSQL with a `COPY` of the same rows, into tables with the same
+ * indexes.
+ */
 import { importDomains, type RegistrationToImport } from '../src/index.ts'
 import { createPostgresStore, migrate } from '../src/postgres/index.ts'
 import { createUuidGenerator } from '../src/runtime/uuid.ts'

@@ -1,6 +1,6 @@
 /**
- * Compares PostgreSQL 15, or the oldest installed version, with PostgreSQL 18. It measures the statements that are slow
- * on a server that looks up every pair of values from two arrays.
+ * Compares PostgreSQL 15, or the oldest installed version, with PostgreSQL 18. It measures statements that take two
+ * arrays: they are slow if the server looks up every pair of their values.
  */
 import type { Pool } from 'pg'
 import { registerDomains } from '../src/index.ts'

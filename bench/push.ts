@@ -4,7 +4,7 @@
  * which one is refused.
  *
  * The goal is stated for windows of ten seconds. Here they last one second to save time: all times of the loop depend
- * on `Retry-After`, so they shrink too.
+ * on `Retry-After`, so they shrink accordingly.
  */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

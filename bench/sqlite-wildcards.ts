@@ -1,6 +1,6 @@
 /**
  * Measures previews of `*.amazonaws.com` in SQLite. Below the public suffix `s3.amazonaws.com`, a million names are
- * registered, half of them by the calling team. The figure is the milliseconds of one preview, as the mean of 100.
+ * registered, half of them by the calling team. The figure is the mean time of 100 previews, in milliseconds.
  */
 import { previewDomains } from '../src/index.ts'
 import { createSqliteStore } from '../src/sqlite/index.ts'

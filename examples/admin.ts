@@ -192,7 +192,7 @@ app.use(((error, _request, response, next) => {
   else next(error)
 }) satisfies ErrorRequestHandler)
 
-/** Finds only the team's own keys, even if the form sends the hash of another key. */
+/** Finds only the team's own keys, even if the form sends the hash of another team's key. */
 const findOwnKey = ({ body }: Request): StoredKeyRecord | undefined =>
   keys.listKeys(owner).find(({ hash }) => hash === body?.hash)
 

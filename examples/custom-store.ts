@@ -36,7 +36,8 @@ type Held = Omit<Registration, 'synchronized' | 'createdAt'> & { readonly create
 type Waiting = Omit<PendingChange, 'at' | 'nextAttempt'> & { readonly at: number; readonly due: number }
 
 /**
- * If a change is due in more than an hour plus one lease, it was saved while the clock was wrong, and counts as due.
+ * If a change is due in more than an hour plus one lease, it was saved while the clock was wrong, and counts as due
+ * now.
  */
 const HOUR = 3_600_000
 

@@ -42,7 +42,7 @@ function parse(line: string): WebhookChange[] {
 }
 
 async function save(changes: readonly WebhookChange[]): Promise<void> {
-  // The first line break ends the line before, in case a crash left it incomplete.
+  // The first line break ends the previous line, in case a crash left it incomplete.
   await journal.appendFile(`\n${JSON.stringify(changes)}\n`)
   await journal.datasync()
 }

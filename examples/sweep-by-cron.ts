@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { ManagedStore } from 'domain-registration'
 
-/** Sweeps when a scheduler requests it: as long as pushes succeed, but for at most half a minute. */
+/** Sweeps when a scheduler requests it, and again as long as pushes succeed, for at most half a minute. */
 export function createSweep(store: ManagedStore, secret: string | undefined) {
   if (!secret) throw new Error('Set CRON_SECRET')
   const expected = digest(`Bearer ${secret}`)

@@ -1,8 +1,8 @@
 /** The rule for one option. */
 export interface Rule {
   /**
-   * Returns whether the value is valid. The value is `undefined` if the option was not passed, which {@link optional}
-   * allows.
+   * Returns whether the value is valid. The value is `undefined` if the option was not passed; rules made with {@link
+   * optional} allow that.
    */
   readonly holds: (value: unknown, options: Readonly<Record<string, unknown>>) => boolean
   /** Completes the sentence "The option … must be". */
@@ -16,7 +16,7 @@ export type Rules = Readonly<Record<string, Rule>>
 
 /**
  * Checks options before they are used. An application without types may pass anything, for instance values from its
- * settings. Without this check, a limit that is misspelled or `NaN` would have no effect.
+ * settings. Without this check, a limit would have no effect if its name were misspelled or its value were `NaN`.
  *
  * @param part The word for a property in messages.
  * @param whole The word for the object in messages.
@@ -69,7 +69,7 @@ const LONGEST_SHOWN = 200
 
 /**
  * Describes a value for a message. Shows a number or the start of a string, but only the type of any other value,
- * because converting it could run the value's own code.
+ * because converting other values could run their own code.
  */
 export function describe(value: unknown): string {
   if (typeof value === 'string') {

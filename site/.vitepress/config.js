@@ -91,7 +91,7 @@ export default defineConfig({
       options: {
         miniSearch: {
           // Search results begin with the guides. Then come pages for maintainers, and then the examples. The reference
-          // comes last, because it contains every word of the guides too.
+          // comes last, because it also contains every word of the guides.
           searchOptions: {
             boostDocument: id =>
               id.includes('/reference/')

@@ -1,5 +1,5 @@
 interface Delivery {
-  /** Milliseconds within which the caller must read each piece. */
+  /** The time within which the caller must read each piece, in milliseconds. */
   readonly timeLimit: number
   /** Ends the response so that it does not look complete. */
   readonly cutOff: (cause: unknown) => void

@@ -35,7 +35,7 @@ const refusedBodies: RefusedBodies = {
 
 const ofFastify = { holds: () => true, expected: 'as Fastify says' }
 
-/** Allows Fastify's own options, because Fastify passes them to the plugin too. */
+/** Allows Fastify's own options, because Fastify also passes them to the plugin. */
 const pluginRules: Rules = {
   ...securityRules,
   prefix: ofFastify,
@@ -45,7 +45,7 @@ const pluginRules: Rules = {
 
 /**
  * Handles `POST /v1/domains` in a Fastify 4 or 5 application. The plugin is encapsulated: it does not affect your
- * content type parsers, error handler and other routes. Your hooks run as for your own routes. Fastify's `prefix` comes
+ * content type parsers, error handler or other routes. Your hooks also run for its routes. Fastify's `prefix` comes
  * before our `path`.
  *
  * If `@fastify/swagger` is registered first, its OpenAPI document contains the operation as {@link openapi} describes
@@ -91,7 +91,8 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
     app.register(
       async route => {
         route.removeAllContentTypeParsers()
-        // The body is read only once the caller is known to be allowed. `request.body` is always undefined.
+        // Leaves the body unread, so `request.body` is always undefined: the handler reads the stream only once it
+        // knows that the caller is allowed.
         route.addContentTypeParser('*', (request, stream, done) => {
           streams.set(request, stream)
           done(null, undefined)
@@ -106,7 +107,7 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
           method,
           url: '/',
           config,
-          // Without this, Fastify would run the GET route for a HEAD request too, and read a page that is not sent.
+          // Without this, Fastify would also run the GET route for HEAD requests, and read a page only to discard it.
           ...(method === 'GET' && { exposeHeadRoute: false }),
           handler: (request, reply) =>
             isExactly(own, request.raw.url ?? '')
@@ -121,12 +122,12 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
 
 /**
  * Returns whether the path, as it was sent, is the path of the operation. Fastify's router also matches a path with
- * encoded letters and, in Fastify 4, a path with text after a semicolon. The other adapters do not, and neither does a
- * gateway in front that permits only some paths.
+ * encoded letters and, in Fastify 4, a path with text after a semicolon. The other adapters do not match such paths,
+ * and neither does a gateway in front that permits only some paths.
  */
 function isExactly(own: string, url: string): boolean {
   const [requested = ''] = url.split('?', 1)
-  // Ignores case and repeated slashes, because the router, by its options, has already decided whether they matter.
+  // Ignores case and repeated slashes: the router's options have already decided whether they matter.
   const path = withoutTrailingSlash(requested.replaceAll(/\/+/g, '/')).toLowerCase()
   return path.endsWith(own.toLowerCase()) && !path.includes(';')
 }

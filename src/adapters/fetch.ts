@@ -37,16 +37,16 @@ export type DomainsHandler<Context = unknown> = (
  * Creates a function that takes a `Request` of the Fetch API and returns a `Response`, for Hono, Next.js, Bun, Deno,
  * Workers and other servers with this API.
  *
- * Route a path of your server to this function and, with the option `operations`, also the paths below it. The path of
- * the URL must end with the value of `path`, or with that and the suffix of an operation that you offer. One trailing
- * slash is allowed. The path is not decoded, but a `Request` has already resolved dot segments:
+ * Route a path of your server to this function and, with the option `operations`, also the paths below it. The URL's
+ * path must end with the value of `path`, or with this value followed by the suffix of an operation that you offer. One
+ * trailing slash is allowed. The path is not decoded, but a `Request` has already resolved dot segments:
  * `/v1/domains/preview/..` and `…/%2e%2e` become `/v1/domains`. So a gateway in front that permits only some paths must
  * resolve dot segments too. Any other path gets 404 `not_found`, and any other method gets 405 `method_not_allowed`,
- * before any other check. The body must not have been read before.
+ * before any other check. The body must still be unread.
  *
  * A body with a `Content-Length` is read in one piece, because an HTTP server never delivers more bytes than this
  * header says. In a `Request` that you create yourself, omit the header or set it correctly: a longer body is rejected
- * only after it was read.
+ * only after all of it has been read.
  *
  * @example <caption>Hono, with and without a trailing slash</caption>
  * const handle = domainsHandler({ store, keys })
@@ -87,7 +87,7 @@ export type DomainsHandler<Context = unknown> = (
  * } satisfies ExportedHandler
  *
  * @returns A function that takes the request and an optional context, which `authenticate` and `onError` get as
- *   `request.context`. It never rejects.
+ *   `request.context`. Its promise never rejects.
  * @throws {TypeError} if an option is missing, invalid or unknown; the message says what to pass instead.
  */
 export function domainsHandler<Context = unknown>(options: DomainsHandlerOptions<Context>): DomainsHandler<Context> {
@@ -111,8 +111,8 @@ export function domainsHandler<Context = unknown>(options: DomainsHandlerOptions
       : respondWithError(methods.length === 0 ? notFound() : methodNotAllowed(methods))
     if (stopsReading(status)) {
       reading.stop()
-      // Sends `Connection` only if the request has a `Host`, as every HTTP/1.1 request must (RFC 9112, section 3.2):
-      // HTTP/2 has no `Connection` (RFC 9113, section 8.2.2).
+      // Every HTTP/1.1 request has a `Host` (RFC 9112, section 3.2). Without one, the request may have come over
+      // HTTP/2, which has no `Connection` (RFC 9113, section 8.2.2).
       if (request.headers.has('host')) headers.Connection = 'close'
     }
     return new Response(stream ? toWebStream(stream, pageTimeLimit) : body, { status, headers })
@@ -153,7 +153,7 @@ function toWebStream(pieces: AsyncIterable<string>, timeLimit: number): Readable
   )
 }
 
-/** Gets the body only when it is to be read: on Node, even getting it creates a web stream. */
+/** Accesses `request.body` only when reading begins: on Node, the access alone creates a web stream. */
 function createReading(request: Request) {
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
 
@@ -188,9 +188,9 @@ function createReading(request: Request) {
 }
 
 /**
- * Whether the length of the body is known, and was checked against the limit. The server reads as many bytes as
- * `Content-Length` says, unless `Transfer-Encoding` overrides it (RFC 9112, section 6.3). A body of known length is
- * read in one piece, which is faster than reading the chunks of a web stream.
+ * Whether the length of the body is known. If so, the handler has already checked it against the limit. The server
+ * reads as many bytes as `Content-Length` says, unless `Transfer-Encoding` overrides it (RFC 9112, section 6.3). A body
+ * of known length is read in one piece, which is faster than reading the chunks of a web stream.
  */
 const hasKnownLength = ({ headers }: Request) => headers.has('content-length') && !headers.has('transfer-encoding')
 

@@ -26,7 +26,7 @@ interface Exchange<Raw> {
   /** Node's own request and response. */
   readonly request: NodeRequest
   readonly response: ServerResponse
-  /** Default: the body of the request, or the result of your server's body parser. */
+  /** Default: reads the body of the request, or takes the result of your server's body parser. */
   readonly readBody?: HandlerRequest['readBody'] | undefined
 }
 
@@ -46,7 +46,7 @@ export function mountOnNode<Raw>(options: HandlerOptions<AdapterRequest<Raw>> & 
   const path = toPath(options)
 
   return {
-    /** @param requested The path of the request, below the mount point and without its query. */
+    /** @param requested The path of the request, below the mount point and without the query. */
     route: (method: string, requested: string): OperationName | undefined =>
       findOperation(offered, path, method, withoutTrailingSlash(requested)),
 

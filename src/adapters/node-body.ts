@@ -96,7 +96,8 @@ const INTERNAL_ERROR = 2
  * Ends a response so that it does not look complete: closes the connection, or in HTTP/2 resets the stream with an
  * error. A client would mistake any other end for the end of the body (RFC 9113, section 8.1).
  *
- * HTTP/1.0 has no chunks, so even a closed connection looks like the end of the body. So the connection is reset.
+ * In HTTP/1.0, which has no chunks, a closed connection looks like the end of the body, so the connection is reset
+ * instead.
  */
 export function cutOff(response: ServerResponse & { readonly stream?: ServerHttp2Stream }): void {
   if (response.stream) response.stream.close(INTERNAL_ERROR)

@@ -4,10 +4,10 @@ import type { ApiError } from '../errors/api-error.ts'
 export type RefusedBodies = Readonly<Record<string, (() => ApiError) | undefined>>
 
 /**
- * Turns the framework's rejection into a body that fails when it is read. So earlier checks, such as the check for a
+ * Turns the framework's rejection into a body that fails when it is read, so that earlier checks, such as the one for
  * 401, still come first.
  *
- * @returns `null` for any other error, which the application handles.
+ * @returns A `readBody` that throws our error; `null` for errors that the application handles.
  */
 export function toRefusedBody(refusedBodies: RefusedBodies, name: unknown): (() => never) | null {
   const toError = typeof name === 'string' && Object.hasOwn(refusedBodies, name) ? refusedBodies[name] : undefined

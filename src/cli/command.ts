@@ -12,7 +12,7 @@ export interface Result {
 /** The values of a command's options, by name. */
 export type Values = Readonly<Record<string, string | undefined>>
 
-/** The parts of a process that a command uses: `process` itself, or the streams of a test. */
+/** The environment and the streams that a command uses: those of `process`, or those of a test. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly stdin: NodeJS.ReadableStream

@@ -13,7 +13,7 @@ export interface OpenDatabase {
    */
   createStore(options?: { readonly timeLimit?: number }): ManagedStore
   createKeyStore(): ManagedKeyStore
-  /** Lists the owners of keys: organizations first, each group by ID. */
+  /** Lists the owners of keys: organizations, then teams, both sorted by ID. */
   listOwners(): Promise<readonly KeyOwner[]>
   /** Creates the tables if they are missing. */
   migrate(): Promise<void>
@@ -29,8 +29,8 @@ export const selectOwners = (table: string): string =>
 export const findTeam = () => null
 
 /**
- * Loads a package that the application has installed, searching from the current directory. Returns `undefined` if
- * there is none.
+ * Loads a package that the application has installed, searching from the current directory. Returns `undefined` if it
+ * is not installed.
  */
 export function loadDriver<Driver>(name: string): Driver | undefined {
   const load = createRequire(join(process.cwd(), 'package.json'))

@@ -55,7 +55,7 @@ export const createKey: Command = {
     const { key, hash, hint } = await generateApiKey({ type, id: ownerId, prefix })
     if (type === 'organization' && values.teams) throw new UsageError('--teams cannot be combined with --organization')
     const teams = await readTeams(values, surroundings)
-    if (teams && !teams.has(ownerId)) throw new Error(`The file of --teams does not contain team ${ownerId}`)
+    if (teams && !teams.has(ownerId)) throw new Error(`The --teams file does not contain team ${ownerId}`)
     const keys = connect().createKeyStore()
     await keys.addKey({ hash, hint, type, ownerId, scopes, label, expiresAt })
     return { text: showOnce(key, hash), data: { key, hash, hint, type, ownerId, scopes, label, expiresAt } }
@@ -78,7 +78,7 @@ async function readTeams(
   const lines = file === '-' ? await readInput(surroundings) : readFileSync(file, 'utf8').split('\n')
   const ids = lines.map(line => line.trim()).filter(line => line !== '')
   if (ids.length === 0 || !ids.every(id => /^\d+$/.test(id)))
-    throw new Error('The file of --teams must contain team IDs, one per line, digits only')
+    throw new Error('The --teams file must contain team IDs, one per line, digits only')
   return new Set(ids)
 }
 
@@ -185,7 +185,7 @@ async function readHash(operands: readonly string[], surroundings: Surroundings)
 export const expireKey: Command = {
   synopsis: 'HASH|- --at DATE',
   words: { least: 1, most: 1 },
-  purpose: 'makes a key expire at a date; --at never removes the date',
+  purpose: 'makes a key expire at a date; "--at never" removes the date',
   options: ['at'],
   async run({ values, operands, surroundings, connect }: Invocation): Promise<Result> {
     const text = requireValue(values, 'at', 'with a date, or --at never')

@@ -53,7 +53,10 @@ function toCsv({ createdAt, ...registration }: ListedRegistration): string {
 
 const quote = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
-/** Fails if a release is pending. An export contains only registrations, so the monitor would never get the release. */
+/**
+ * Fails if a release is pending. An export contains only registrations: after an import, the monitor would never get
+ * the release.
+ */
 async function requireNoReleases(store: ManagedStore): Promise<void> {
   for (let after: string | undefined; ; ) {
     const page = await store.listPending({ after })

@@ -22,7 +22,7 @@ export const toData = ({ domain, domainId, teamId, createdAt, synchronized }: Li
   synchronized,
 })
 
-/** The option of a store's `list` that `--team` sets. Without `--team`, it is left out, and all teams are listed. */
+/** Returns the options of a store's `list`. Without `--team`, they have no team, so all teams are listed. */
 export const ofTeam = (teamId: string | undefined): { readonly teamId?: string } =>
   teamId === undefined ? {} : { teamId }
 
@@ -37,7 +37,7 @@ export const list: Command = {
     const found: ListedRegistration[] = []
     for await (const registration of eachRegistration(store, { ...ofTeam(teamId), below, domain, order, after })) {
       found.push(registration)
-      // One registration more than requested is read, which shows whether there are more.
+      // Reads one registration more than requested, to find out whether there are more.
       if (found.length > limit) break
     }
     const page = found.slice(0, limit)
@@ -60,7 +60,7 @@ export const list: Command = {
 export const find: Command = {
   synopsis: 'HOSTNAME_OR_ID…',
   words: { least: 1, most: Number.POSITIVE_INFINITY },
-  purpose: 'shows the registration that covers each hostname or has each ID, and its team',
+  purpose: 'shows the registration that covers a hostname or has an ID, and its team',
   async run({ operands, connect }: Invocation): Promise<Result> {
     const store = connect().createStore()
     const data: Found[] = []
@@ -99,8 +99,8 @@ function explain(input: string): string | null {
 }
 
 /**
- * Lists the first registration after the ID that precedes this ID. Stores list registrations in the order of their IDs,
- * so that is the registration with this ID, if there is one.
+ * Finds the registration with an ID. Stores list registrations in the order of their IDs, so it lists the first one
+ * after the preceding ID, and checks whether that has the ID sought.
  */
 async function findById(store: ManagedStore, domainId: string): Promise<Registration | null> {
   const [registration] = await store.list({ after: precedingUuid(domainId), limit: 1 })

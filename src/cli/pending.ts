@@ -5,7 +5,7 @@ import { type Command, type Invocation, type Result, readLimit, UsageError } fro
 import { toDisplayed } from './names.ts'
 import { plural, toTable } from './text.ts'
 
-/** Up to this many changes get no summary. */
+/** Failures are counted by message only if there are more changes than this. */
 const FEW = 10
 const filters = ['team', 'limit', 'after']
 
@@ -38,7 +38,7 @@ async function show({ values, flags, operands, connect }: Invocation): Promise<R
     if (values.team !== undefined && change.teamId !== values.team) continue
     if (flags.has('refused') && change.refusals === 0) continue
     changes.push(change)
-    // One change more than requested is read, which shows whether there are more.
+    // Reads one change more than requested, to find out whether there are more.
     if (changes.length > limit) break
   }
   const next = changes.length > limit ? (changes[limit - 1]?.domainId ?? null) : null

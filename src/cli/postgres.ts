@@ -30,7 +30,8 @@ export function createPool(url: string): Pool {
   const options = { connectionString: url, max: 1, connectionTimeoutMillis: PATIENCE }
   const pool = new pg.Pool({ ...options, application_name: 'domain-registration' })
   // Without a listener, a lost connection would end the process. With a listener, only the statement that needs the
-  // connection fails. The pool reports the loss of an idle connection, and the client that of a connection in use.
+  // connection fails. The pool reports the loss of an idle connection; the client reports that its own connection was
+  // lost.
   pool.on('error', () => {})
   pool.on('connect', client => client.on('error', () => {}))
   return pool

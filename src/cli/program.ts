@@ -143,7 +143,7 @@ const createWrite =
     )
 
 /**
- * Whether the command line caused the error. If the library rejects an option or a field, its value came from the
+ * Whether the command line caused the error. If the library rejects an option or a field, the value came from the
  * command line.
  */
 const isUsage = (error: unknown): boolean =>

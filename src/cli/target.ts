@@ -20,7 +20,7 @@ export function readTarget({ database, schema }: Values, environment: Surroundin
   }
   if (keyWords.test(address)) {
     throw new UsageError(
-      'The database must be an address such as postgres://user:password@machine/name, not keywords of libpq',
+      'The database must be an address such as postgres://user:password@machine/name, not libpq keywords',
     )
   }
   if (/^[a-z][a-z+.-]+:/i.test(address) || hasPassword(address)) {

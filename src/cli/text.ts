@@ -1,6 +1,8 @@
 import { looksLikeKey } from '../keys/api-key.ts'
 
-/** Escapes the characters that could control a terminal. For text from outside, such as the label of an API key. */
+/**
+ * Escapes the characters that could control a terminal. Use it for text from outside, such as the label of an API key.
+ */
 export const toPrintable = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, found => `\\u{${found.codePointAt(0)?.toString(16)}}`)
 
@@ -12,7 +14,7 @@ export const toJson = (value: unknown, indent = 0): string =>
 
 type Cell = string | number | Date | null | undefined
 
-/** Formats rows as columns. If there are no rows, returns the sentence `none` instead. */
+/** Formats rows as columns. If there are no rows, returns the sentence in `none` instead. */
 export function toTable(heads: readonly string[], rows: readonly (readonly Cell[])[], none: string): string {
   if (rows.length === 0) return `${none}\n`
   const lines = [heads, ...rows.map(row => row.map(toText))]

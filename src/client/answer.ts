@@ -21,7 +21,7 @@ const LONGEST_WORDS = 1000
 export interface FailedAttempt extends CallFailure {
   /** Whether the same call may succeed later. */
   readonly mayPass: boolean
-  /** How long the response asks to wait before the next attempt, in milliseconds. */
+  /** How long the client must wait before the next attempt, according to the response, in milliseconds. */
   readonly retryAfter?: number | undefined
 }
 
@@ -89,8 +89,8 @@ function parse(text: string): unknown {
 export type FieldsByStatus = Readonly<Record<string, readonly string[]>>
 
 /**
- * Reads one result for each name that was sent, in that order. Each result is checked, because a 200 may also come from
- * a proxy or another service, or contain the results of another call.
+ * Reads one result for each name that was sent, in the order of the names. Each result is checked, because a 200 may
+ * also come from a proxy or another service, or contain the results of another call.
  *
  * @throws {Error} if the body is wrong; the message says what is wrong.
  */

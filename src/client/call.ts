@@ -12,15 +12,14 @@ export interface CallOptions {
   /** The team to act in. Required with an organization key, ignored with a team key. */
   teamId?: string | undefined
   /**
-   * For how long all calls may fail before the client gives up, in milliseconds, 0 or more. Default 1,800,000 (half an
-   * hour), which is longer than most outages. The client gives up as soon as it knows that the next retry would come
-   * after this time. So a longer `Retry-After` ends the work at once. With a patience of 0, the first failure ends the
-   * work.
+   * The client gives up once all calls have failed for this many milliseconds, 0 or more. Default 1,800,000 (half an
+   * hour), which is longer than most outages. The client gives up earlier if the next retry would come after this time,
+   * so a longer `Retry-After` ends the work at once. With a patience of 0, the first failure ends the work.
    */
   patience?: number | undefined
   /** Milliseconds to wait for a response, at most 2,147,483,647. Default 60,000. */
   timeLimit?: number | undefined
-  /** Aborts the work. The promise then rejects with the reason of the signal. */
+  /** Aborts the work. The promise then rejects with the signal's reason. */
   signal?: AbortSignal | undefined
   /** Replaces the global `fetch`, for instance to use a proxy. */
   fetch?: typeof globalThis.fetch | undefined
@@ -73,8 +72,8 @@ export class CallError extends Error {
   /** The HTTP status of the last response, or `undefined` if there was no response. */
   readonly status: number | undefined
   /**
-   * The code of the last response, such as `unauthorized`, or `internal_error` if names still had that result at the
-   * end. `undefined` if there was no response, or if the response did not come from the service.
+   * The code of the last response, such as `unauthorized`. It is `internal_error` if names still had that result at the
+   * end, and `undefined` if there was no response or it did not come from the service.
    */
   readonly code: string | undefined
 
@@ -103,7 +102,7 @@ export async function send<Value>(call: Call<Value>, options: CallOptions): Prom
   }
 }
 
-/** @throws The reason of the signal, once it is aborted. Any other failure is returned. */
+/** @throws The signal's reason, once the signal is aborted. Any other failure is returned. */
 export async function sendOnce<Value>(
   { url, body, read }: Call<Value>,
   { apiKey, timeLimit = DEFAULT_TIME_LIMIT, signal, fetch }: CallOptions,

@@ -18,7 +18,7 @@ export interface BatchOperation {
   readonly path: '' | '/delete' | '/preview'
   /** The fields of a result, for each status. */
   readonly fields: FieldsByStatus
-  /** Whether each call is preceded by a preview, so that the call can send the hostnames that the preview suggests. */
+  /** Whether to request a preview before each call, and then send the hostnames that the preview suggests. */
   readonly corrects?: boolean
 }
 
@@ -42,7 +42,7 @@ interface Sent<Result> {
 }
 
 /**
- * Sends several calls at once, each with one part, and returns their results in the order in which they were sent.
+ * Sends several calls at once, each with one part, and returns their results in the order of the calls.
  *
  * @param onEnd Called at the end of each call.
  */
@@ -54,7 +54,9 @@ export function createCalls<Result extends ResultOfName>(
 ) {
   const { concurrency, teamId } = options
   const url = path === '' ? options.url : toUrlBelow(options.url, path)
-  /** The calls in the order in which they were sent: those under way, and those whose results have not been taken. */
+  /**
+   * The calls in the order in which they were sent: those under way, and those whose results have not been taken yet.
+   */
   const sent: Sent<Result>[] = []
   let underWay = 0
   let failure: FailedAttempt | undefined

@@ -78,8 +78,8 @@ async function* readPages(options: ListAllOptions): AsyncGenerator<ListedDomain,
 }
 
 /**
- * @throws {Error} if the page is wrong; the message says what is wrong. A cursor that an earlier page had is wrong too,
- *   because the pages would never end.
+ * @throws {Error} if the page is wrong; the message says what is wrong. A cursor that repeats is also wrong, because
+ *   the pages would never end.
  */
 function readPage(body: unknown, earlier: string | undefined): ListDomainsResponse['data'] {
   const data = get(body, 'data')

@@ -55,7 +55,7 @@ export function createNamesSource(names: Names, onRead: () => void) {
     isAtEnd: () => isAtEnd,
     /** How many names have been taken. */
     taken: () => read - (next?.names.length ?? 0),
-    /** The error of the iterable, or the error about a value that is not a string. */
+    /** The error that the iterable threw, or the error about a value that is not a string. */
     failure: () => failure,
     /** Lets the iterable release its resources. */
     close: () => void parts.return(undefined).catch(() => {}),

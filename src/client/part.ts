@@ -9,8 +9,8 @@ export interface Part {
   /** How many times in a row the part has failed while no other call succeeded. */
   readonly failures: number
   /**
-   * How many times the part has failed although the service worked, because another call had succeeded since the part's
-   * previous failure.
+   * How many times the part has failed although the service worked: since the part's previous failure, another call had
+   * succeeded.
    */
   readonly refusals: number
   /** How many calls had succeeded when the part last failed or, if it has never failed, when it was first sent. */
@@ -24,8 +24,8 @@ export interface Part {
 /** A name that fails alone this many times is abandoned: the service works, but not for this name. */
 const MOST_REFUSALS = 3
 /**
- * While every call fails, parts are split only until this many exist. Splitting would isolate a single name that fails,
- * but in an outage it only causes more calls.
+ * While every call fails, parts are split only until there are this many. Splitting would isolate a single name that
+ * fails, but in an outage it only causes more calls.
  */
 const MOST_PARTS_IN_OUTAGE = 16
 

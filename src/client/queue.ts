@@ -7,7 +7,7 @@ const MOST_PARTS_ASIDE = 200
 /** The parts that failed, and the state of the service. */
 export type Queue = ReturnType<typeof createQueue>
 
-/** @param patience For how long all calls may fail, in milliseconds. */
+/** @param patience Milliseconds for which all calls may fail before the client gives up. */
 export function createQueue({ concurrency, patience }: { concurrency: number; patience: number }) {
   let aside: readonly Part[] = []
   /** The abandoned names. Each is sent once more at the end. */

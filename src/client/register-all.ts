@@ -7,7 +7,7 @@ import { NamesError, type NamesOptions, type NamesProgress } from './send-names.
 /** A result of registering. */
 export type RegisterResult = DomainResult & {
   /**
-   * The hostname that was sent in place of the name, with {@link RegisterAllOptions.fix}. Absent if the name itself was
+   * With {@link RegisterAllOptions.fix}, the hostname that was sent in place of the name. Absent if the name itself was
    * sent.
    */
   readonly sent?: string
@@ -69,7 +69,8 @@ export const registerFields = {
  * `patience`. If a call keeps failing while others succeed, its names are split in halves until the names that make it
  * fail are isolated.
  *
- * Each response must contain one result for each name that was sent, in that order. Otherwise the work ends.
+ * Each response must contain one result for each name that was sent, in the order of the names. Otherwise the work
+ * ends.
  *
  * @param domains Names, wildcards and public IP addresses, as an array, another iterable, or an async iterable. The
  *   result of a rejected hostname gives the reason.
@@ -77,8 +78,8 @@ export const registerFields = {
  *   after another, also in the order of the names, except that retried names come later. So only a few calls are in
  *   memory, even with millions of names. The work begins when you use `await` or `for await`.
  * @throws {RegisterAllError} if a retry would not change the response, such as 401; if every call has failed for
- *   `patience`, or the next retry would come after that time; or if all other names have a result, and some still get
- *   `internal_error`. The error has the results so far, the names without a result, and the place to resume from.
+ *   `patience`, or the next retry would come after that time; or if some names still get `internal_error` once all
+ *   others have a result. The error has the results so far, the names without a result, and the place to resume from.
  * @throws {TypeError} if an option is missing, invalid or unknown, or if a name is not a string. The message says what
  *   to pass instead, and shows neither the key nor the URL.
  *

@@ -50,7 +50,7 @@ export class NamesError<Result> extends CallError {
 /** An operation with names, and the class of its error. */
 export interface NamesOperation<Result> extends BatchOperation {
   readonly Failure: new (failure: CallFailure, state: NamesState<Result>) => NamesError<Result>
-  /** The rules of those options that other operations do not have. */
+  /** The rules of the options that only this operation has. */
   readonly rules?: Rules
 }
 

@@ -25,7 +25,7 @@ export interface SyncAllOptions extends SharedOptions {
 
 /** The changes that {@link syncAll} made or, with `dryRun`, would make. */
 export interface SyncPlan {
-  /** The wanted names that were not registered, as they were passed. */
+  /** The wanted names that were not registered, spelled as they were passed. */
   readonly additions: readonly string[]
   /** The registered names that are not wanted. */
   readonly deletions: readonly string[]

@@ -37,12 +37,12 @@ export interface ApiErrorOptions {
 const brand = Symbol.for('domain-registration.ApiError')
 
 /**
- * The failure of a whole call, ready to send. The caller may see its status, code, message and headers; its `cause`
- * is for the logs of your server only.
+ * The failure of a whole call, ready to be sent as the response. The caller may see its status, code, message and
+ * headers; its `cause` is for the logs of your server only.
  *
  * @throws {TypeError} if the error cannot be sent. A code of your own needs a status, and every status must be from 400
  *   to 599. The headers must be valid in HTTP. No header may describe how the body is sent, because the server sets
- *   that.
+ *   such headers.
  *
  * @example
  * throw new ApiError('payment_required', 'The trial has ended; choose a plan.', { status: 402 })
@@ -83,7 +83,7 @@ export class ApiError extends Error {
 
 /**
  * Returns whether a caught value is an {@link ApiError}. Unlike `instanceof`, it also recognizes errors from another
- * copy of this package: a process may load it both as an ES module and as CommonJS.
+ * copy of this package: a process may load the package both as an ES module and as CommonJS.
  *
  * @example
  * if (isApiError(error)) reply(error.status, error.headers, { error: error.code, message: error.message })
@@ -115,7 +115,7 @@ export function requireSendable({ code, status, message, headers }: ApiError): v
   }
   for (const [name, value] of Object.entries(headers)) {
     if (/^(?:content-length|content-encoding|transfer-encoding|trailer)$/i.test(name)) {
-      throw new TypeError(`An ApiError must not have the header ${name}: the server sets how the body is sent`)
+      throw new TypeError(`An ApiError must not have the header ${name}: the server sets it`)
     }
     // RFC 9110, sections 5.1 and 5.5. A line break in a value would inject another header field.
     const isName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)

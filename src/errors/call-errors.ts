@@ -56,8 +56,8 @@ export function notPlain(): ApiError {
 }
 
 /**
- * @param limit The limit in bytes; `undefined` if the application's body parser has rejected the body, because its
- *   limit is not known here.
+ * @param limit The limit in bytes; `undefined` if the application's body parser, whose limit is unknown here, has
+ *   rejected the body.
  */
 export function payloadTooLarge(limit?: number): ApiError {
   const allowed = limit === undefined ? 'allowed' : `the ${limit} bytes allowed`
@@ -100,7 +100,7 @@ export function teamSuspended(): ApiError {
   return new ApiError('team_suspended', 'The team is suspended: it can neither register nor delete domains.')
 }
 
-/** A call that is rejected as a whole because its team would exceed the limit. */
+/** The numbers that explain why a call is rejected as a whole: its team would exceed the limit. */
 export interface LimitExcess {
   /** The limit of the team. */
   readonly maxDomains: number
@@ -118,7 +118,7 @@ export function domainLimitReached({ maxDomains, held, added }: LimitExcess): Ap
   )
 }
 
-/** For valid calls that failed: the cause usually ends within moments, so the caller should retry after 5 seconds. */
+/** For valid calls that failed: the cause usually passes within moments, so the caller should retry after 5 seconds. */
 const soon = { 'Retry-After': '5' }
 
 /**
@@ -148,5 +148,7 @@ export function teamNotLookedUp(cause: unknown): ApiError {
 
 const failedSteps = new WeakMap<ApiError, 'findTeam' | 'synchronize'>()
 
-/** Returns the step at which an operation failed if that was `findTeam` or `synchronize`; otherwise `undefined`. */
+/**
+ * Returns `findTeam` or `synchronize` if an operation failed at that step; `undefined` if it failed at another step.
+ */
 export const failedStepOf = (error: ApiError) => failedSteps.get(error)

@@ -23,23 +23,23 @@ export interface FailureRecord extends FailedWork {
   readonly monitor?: string | undefined
   /** The stack, only for the first failure of a kind. */
   readonly stack?: string | undefined
-  /** How many failures of the same kind were not logged since the last record. */
+  /** How many failures of the same kind have not been logged since the last record. */
   readonly more?: number | undefined
 }
 
 interface FailureLogging {
-  /** Default: to the console. */
+  /** Writes a record. Default: writes it to the console. */
   readonly write?: (record: FailureRecord) => void
   readonly domain?: string
 }
 
-/** After a failure is logged, further failures of the same kind are only counted for this many milliseconds. */
+/** For this many milliseconds after a failure is logged, further failures of the same kind are only counted. */
 const QUIET = 60_000
 /** Once there are this many kinds, all further kinds count as one. */
 const MOST_KINDS = 25
 /**
- * The maximum length of an error's first line. This is enough for a webhook's message with its quotation from the
- * monitor.
+ * The maximum length of an error's first line. This is enough for a webhook's message, which quotes the monitor's
+ * response.
  */
 const LONGEST_DESCRIPTION = 255
 const MOST_CAUSES = 4
@@ -88,7 +88,7 @@ export function createFailureLog() {
   }
 }
 
-/** Writes one line. After the first failure of a kind, also writes which page to read, and the stack. */
+/** Writes one line. For the first failure of a kind, adds which page to read, and the stack. */
 export function writeToConsole(record: FailureRecord): void {
   const { stack, more } = record
   const end = more ? `, and ${more} more in the last minute` : ''
@@ -110,9 +110,9 @@ function describeRecord({ step, operation, requestId, teamId, count, change, err
 }
 
 /**
- * Describes any thrown value in one line. User names and passwords in URLs, keys and secrets are left out.
+ * Describes any thrown value in one line. Leaves out keys, secrets, and the user names and passwords of URLs.
  *
- * @param message Default: the message of the error.
+ * @param message The message to show. Default: the error's own message.
  */
 export function describeError(error: unknown, message?: string): string {
   let text = 'An error that cannot be read'
@@ -153,7 +153,8 @@ function describeCauses(failure: unknown, domain?: string) {
   let error = failure
   for (let depth = 0; error !== undefined && error !== null && depth <= MOST_CAUSES; depth += 1) {
     const { cause, errors, monitor: host } = (error instanceof Error ? error : {}) as AggregateError & Monitored
-    // Skips an error without a message, such as Node's error if every address of a host refuses the connection.
+    // Skips errors without a message, such as the one that Node throws if every address of a host refuses the
+    // connection.
     const saysNothing = errors?.length > 0 && (error as Error).message === ''
     if (!saysNothing) lines.push(describeFirstLine(error, domain))
     monitor ??= host

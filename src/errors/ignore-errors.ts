@@ -1,6 +1,6 @@
 /**
  * Makes an application's reporter safe to call: reporting a failure must not cause another one. Errors that the
- * reporter throws are ignored. So are rejections of its promise, which would end the process if they went unhandled.
+ * reporter throws are ignored. Rejections of its promise are also ignored: unhandled, they would end the process.
  */
 export function ignoreErrors<Parameters extends unknown[]>(
   report: ((...parameters: Parameters) => unknown) | undefined,

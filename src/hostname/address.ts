@@ -5,7 +5,10 @@ import { cidrOf, ipv4Blocks, ipv6Blocks } from './special-purpose-blocks.ts'
 export interface AddressReading {
   /** The address in canonical form: four decimal numbers for IPv4, and RFC 5952 for IPv6. */
   readonly address: string
-  /** The block that reserves the address, worded to follow "is"; `null` for a public address. */
+  /**
+   * Why the address is not public, as a phrase to follow "is": `in 127.0.0.0/8, Loopback (RFC 1122)`. `null` for a
+   * public address.
+   */
   readonly reserved: string | null
 }
 
@@ -154,7 +157,7 @@ function isGlobalUnicast([first = 0]: Groups): boolean {
 
 /**
  * Returns the IPv4 address that an IPv6 address contains, if any. Such an IPv6 address is never public, because all
- * blocks of these addresses are reserved.
+ * blocks of such addresses are reserved.
  */
 function findEmbeddedIPv4(groups: Groups): number | null {
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = groups

@@ -34,7 +34,7 @@ export interface ValidHostname {
 export interface InvalidHostname extends HostnameDetails {
   readonly valid: false
   readonly code: HostnameRejection
-  /** A more detailed code, for your own messages in other words or languages. */
+  /** A more detailed code, so you can write your own messages, reworded or translated. */
   readonly reason: HostnameReason
   /** The hostname to send instead, in canonical form, if it is certain what was meant. */
   readonly suggestion?: string | undefined
@@ -64,7 +64,7 @@ const MAX_INPUT_LENGTH = 512
  *    not in canonical form.
  * 3. Not a hostname by RFC 1123, RFC 5891 and UTS #46: `invalid_domain`.
  * 4. Not in the public DNS, by RFC 6761 and the Public Suffix List: `internal_domain`.
- * 5. A public suffix, of the list's ICANN or private section: `public_suffix_domain`.
+ * 5. A public suffix, from the list's ICANN or private section: `public_suffix_domain`.
  *
  * White space around the input, one trailing dot and the case of letters do not matter. Nothing else is repaired.
  *
@@ -321,8 +321,8 @@ interface Undone {
  *
  * - The input has at most 512 characters. It is mapped once, and a second time if it might be accepted in A-labels.
  * - User names before an "@" are mapped once.
- * - After each mistake is undone, the rest is mapped. All rests together may have at most {@link MAX_NAME_LENGTH}
- *   characters. Rests in ASCII do not count, because they are not mapped.
+ * - After each mistake is undone, what remains is mapped, unless it is ASCII. All that is mapped here may have at most
+ *   {@link MAX_NAME_LENGTH} characters in total.
  */
 function undoMistakes(sent: string, rejection: Rejection): Undone {
   let rest = rejection.meant

@@ -46,7 +46,7 @@ function showLabel(label: string): string {
 }
 
 /**
- * Created at the first call instead of at import. So bundlers can leave the tables out if {@link displayHostname} is
+ * Created at the first call, not at import, so that bundlers can leave the tables out if {@link displayHostname} is
  * unused.
  */
 let tables: { scriptOf(codePoint: number): string; likenessOf(codePoint: number): string } | undefined

@@ -11,7 +11,7 @@ import { suffixList } from './suffix-list.ts'
  * Explains why an input is not a hostname.
  *
  * @param sent Trimmed, without a trailing dot.
- * @param fault The fault in its labels; for a wildcard, in the labels after `*.`.
+ * @param fault The fault in the labels of the input; for a wildcard, in the labels after `*.`.
  */
 export function explainInvalid(sent: string, fault: LabelFault): Mistake {
   const foreignDot = /^\*[\u3002\uff0e\uff61]/.exec(sent)?.[0].slice(1)
@@ -54,7 +54,9 @@ function undo({ pattern, by, drop, undo }: MistakeKind, text: string, isWildcard
 
 const findForeign = (text: string) => /[^\0-\x7f]/u.exec(text)?.[0] ?? ''
 
-/** Returns whether separators divide the input into several strings with dots. Paths and queries do not count. */
+/**
+ * Returns whether separators divide the input into several strings that contain dots. Paths and queries do not count.
+ */
 function containsSeveral(text: string): boolean {
   if (!separator.test(text)) return false
   let names = 0
@@ -69,7 +71,7 @@ function containsSeveral(text: string): boolean {
 
 const separator = /[\s,;|\u3001\uff0c\uff1b]/
 
-/** Explains the fault in a label, if no other mistake has explained the input. */
+/** Explains the fault in a label, if no other mistake was found in the input. */
 function explainFault(fault: LabelFault, whole: string): Mistake {
   const { reason, label, character } = fault
   if (/^xn--/i.test(label) && reason !== 'long label' && reason !== 'long name' && reason !== 'bidi') {

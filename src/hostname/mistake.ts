@@ -63,7 +63,7 @@ type NotationReason =
   | 'not_an_ipv6_address'
   | 'record_name'
 
-/** The input has a character that does not belong there. */
+/** The input has a character that is not allowed, or not in that position. */
 type CharacterReason =
   | 'invisible_character'
   | 'typographic_quote'
@@ -95,7 +95,7 @@ type LabelReason =
 
 /** The details that differ between inputs with the same {@link HostnameReason}. */
 export interface HostnameDetails {
-  /** The invalid character as it was sent; in an A-label, the character that it encodes. */
+  /** The invalid character as it was sent; in an A-label, the character that the label encodes. */
   readonly character?: string | undefined
   /** The invalid label as it was sent. */
   readonly label?: string | undefined

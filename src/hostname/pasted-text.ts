@@ -226,7 +226,7 @@ export const rows: readonly MistakeKind[] = [
     undo: text => (/[^\\]\./.test(text) ? undefined : text.replace(/\\\./g, '.').replace(/^\^|\$$/g, '')),
   },
   { reason: 'port', pattern: /^[\d.]+#\d+$/, problem: 'contains a port after a "#"', drop: /#.*/s },
-  // Without a dot before it, a backslash belongs to an account name: `WORKGROUP\SERVER`.
+  // A backslash begins a path only after a dot. Otherwise, it belongs to an account name: `WORKGROUP\SERVER`.
   {
     reason: 'path',
     pattern: /^[^?#\\]*\/|^\\\\|^[a-z]:\\|^[^?#\\/.]*\.[^?#\\/]*\\/i,
@@ -373,8 +373,9 @@ function dropRecordLabels(text: string): string {
 }
 
 /**
- * Turns dashes back into hyphens, because word processors write dashes for hyphens. A dash certainly stands for a
- * hyphen only between letters. Suggests nothing for `xn–`, because word processors turn its two hyphens into one dash.
+ * Turns dashes back into hyphens, because word processors write dashes for hyphens. Only a dash between letters
+ * certainly stands for a hyphen. Suggests nothing for `xn–`, because word processors turn its two hyphens into one
+ * dash.
  */
 function undoDashes(text: string): string | undefined {
   if (/(?:^|\.)xn[\u2010-\u2014\u2212]/i.test(text)) return undefined

@@ -4,7 +4,7 @@ import { specialUseTopLevels } from './special-use.ts'
 
 /**
  * Options of `tldts`. Names are canonical, and both sections of the list count: users of GitHub Pages are as separate
- * as registrants under `.com`. All options are given, so `tldts` need not merge them with its defaults.
+ * from each other as registrants under `.com`. All options are given, so `tldts` need not merge them with its defaults.
  */
 const options = {
   allowIcannDomains: true,

@@ -6,14 +6,17 @@ const MAX_QUOTED = 60
 const invisibleKindOf = createKindOf(invisible)
 
 /**
- * Returns whether a character is not visible as itself. Such characters are control and format characters (bidi marks,
- * zero-width characters), lone surrogates, and unusual spaces.
+ * Returns whether a character is invisible, or could be mistaken for another one when printed: control and format
+ * characters (bidi marks, zero-width characters), lone surrogates, and all spaces.
  */
 export const isInvisible = (character: string) => invisibleKindOf(character.codePointAt(0) as number) !== NONE
 
 const isEscaped = (character: string) => character !== ' ' && isInvisible(character)
 
-/** Returns whether every character is visible as itself, and none may hide text, reorder it or break a line. */
+/**
+ * Returns whether a string can be printed unchanged: {@link isInvisible} is false for all its characters, except for
+ * ASCII spaces.
+ */
 export const isPrintable = (text: string) => !Array.from(text).some(isEscaped)
 
 /**

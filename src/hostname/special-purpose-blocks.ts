@@ -31,7 +31,7 @@ export const ipv4Blocks: readonly string[] = [
 /**
  * All blocks of the IANA IPv6 Special-Purpose Address Registry
  * (https://www.iana.org/assignments/iana-ipv6-special-registry), with smaller blocks before the larger ones that
- * contain them. Other addresses outside 2000::/3 are rejected too, because the IANA IPv6 Address Space registry has no
+ * contain them. Other addresses outside 2000::/3 are also rejected, because the IANA IPv6 Address Space registry has no
  * other block for global unicast.
  */
 export const ipv6Blocks: readonly string[] = [

@@ -4,7 +4,10 @@ import tldts from 'tldts/package.json' with { type: 'json' }
 export interface SuffixList {
   /** The version of `tldts`. */
   readonly version: string
-  /** When this version was published, such as `2026-11-15`; `null` for a version that this release does not know. */
+  /**
+   * When this version was published, such as `2026-11-15`; `null` for a version that this release of the package does
+   * not know.
+   */
   readonly published: string | null
 }
 

@@ -22,7 +22,7 @@ export interface FailureContext<Request extends HandlerRequest = HandlerRequest>
   readonly requestId: string | undefined
 }
 
-/** A step of a call, named after the function of the key store, the limiter, the adapter or the store. */
+/** A step of a call, named after the function that performs it. */
 export type Step = keyof typeof steps
 
 /** How the log describes each step. */

@@ -26,8 +26,8 @@ import { type HandlerRequest, type OperationName, readHeader, readJson } from '.
 import { type HandlerResponse, respond, respondWithError } from './response.ts'
 
 /**
- * Creates the request handler that all adapters share. It depends on no framework: it turns headers and a body into a
- * status, headers and a body. The adapter routes requests to it by their method and path.
+ * Creates the request handler that all adapters share. It does not depend on a framework: it turns headers and a body
+ * into a status, headers and a body. The adapter routes requests to it by their method and path.
  *
  * The handler checks in this order: 401, 429, 403 `insufficient_scope`, 415, 413, 408, 400, 404, 403 `team_suspended`,
  * 403 `domain_limit_reached`. It reads the body only once it knows that the caller is allowed. After a 408 or a 413,

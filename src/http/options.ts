@@ -16,10 +16,10 @@ export const DEFAULT_PATH = '/v1/domains'
 /** The maximum size of a request body, in bytes. 100 hostnames of the maximum length fit. */
 export const DEFAULT_BODY_LIMIT = 256 * 1024
 
-/** Within how many milliseconds the request body must arrive. */
+/** The time within which the request body must arrive, in milliseconds. */
 export const DEFAULT_BODY_TIME_LIMIT = 10_000
 
-/** Milliseconds within which the caller must read a page of an export. */
+/** The time within which the caller must read a page of an export, in milliseconds. */
 export const DEFAULT_PAGE_TIME_LIMIT = 30_000
 
 /** The options of every adapter: a store, either `keys` or `authenticate`, and settings. */
@@ -84,27 +84,27 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
   /** The maximum size of a request body, in bytes. Default 262,144, which is enough for 100 hostnames of any length. */
   bodyLimit?: number | undefined
   /**
-   * Within how many milliseconds the request body must arrive, at most 2,147,483,647. Default 10,000. If the body takes
-   * longer, the call gets 408 `request_timeout` and the connection is closed. This limit does not apply to your
-   * server's body parser.
+   * The time within which the request body must arrive, in milliseconds, at most 2,147,483,647. Default 10,000. If the
+   * body takes longer, the call gets 408 `request_timeout` and the connection is closed. This limit does not apply to
+   * your server's body parser.
    */
   bodyTimeLimit?: number | undefined
   /**
-   * Within how many milliseconds the caller must read a page of an export, which has about 20 kB; at most
+   * The time within which the caller must read a page of an export (about 20 kB), in milliseconds, at most
    * 2,147,483,647. Default 30,000. After that, the response is cut off.
    */
   pageTimeLimit?: number | undefined
   /**
-   * How many milliseconds a call may wait for the key store and the limiter together. After that, it may wait equally
-   * long for the store. With `rateLimitPer: 'name'`, it may also wait equally long for the second call of the limiter.
-   * At most 2,147,483,647; default 30,000.
+   * The time limit in milliseconds, at most 2,147,483,647. Default 30,000. It applies separately to three waits of a
+   * call: for the key store and the limiter together; for the store; and, with `rateLimitPer: 'name'`, for the second
+   * call of the limiter.
    */
   timeLimit?: number | undefined
   /**
    * Called once for each distinct failure in a call. Gets the cause of an `internal_error` or a 503, or the reason why
-   * a rate limit could not be checked. The caller never sees this cause or reason. Default: logs each kind of failure
-   * at most once per minute, with Fastify's `request.log.error` if there is a logger, otherwise with `console.error`.
-   * The first line about each kind has a stack. Errors and rejections of this function are ignored.
+   * a rate limit could not be checked. The caller never sees it. Default: logs each kind of failure at most once per
+   * minute, with Fastify's `request.log.error` if there is a logger, otherwise with `console.error`. The first line
+   * about each kind has a stack. Errors and rejections of this function are ignored.
    *
    * @example
    * domainsRouter({
@@ -134,8 +134,8 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
 }
 
 /**
- * The call has returned 200 with this `data`, whose type depends on `operation`. Or it has returned 503; `data` then
- * contains the saved results.
+ * A call that has returned 200, or 503 after its names were saved. The type of `data` depends on `operation`. After a
+ * 503, `data` contains the saved results.
  */
 export type ResultContext<Request extends HandlerRequest = HandlerRequest> = OperationResult & {
   /** The call; with an adapter, `request.raw` is the framework's request. */

@@ -20,10 +20,10 @@ const RETRY_AFTER_UNKNOWN = 3600
 /**
  * Creates the function that consumes points for a call.
  *
- * @returns The headers for the caller (draft-ietf-httpapi-ratelimit-headers-11). There are none if there is no limiter,
- *   if no points are consumed, or if the limiter failed and `rateLimiterFailure` is `allow`. The function throws 429
- *   `too_many_requests` with `Retry-After`, and 500 `internal_error` if the limiter failed and `rateLimiterFailure` is
- *   `refuse`. It does not throw 503, because that would mean that registrations were saved.
+ * @returns The function. It resolves to the headers for the caller (draft-ietf-httpapi-ratelimit-headers-11): none if
+ *   there is no limiter, if no points are consumed, or if the limiter failed and `rateLimiterFailure` is `allow`. It
+ *   throws 429 `too_many_requests` with `Retry-After`; or 500 `internal_error` if the limiter failed and
+ *   `rateLimiterFailure` is `refuse`. It never throws 503, which would tell the caller that registrations were saved.
  */
 export function createRateLimit({ rateLimiter, rateLimiterFailure = 'refuse', rateLimitPolicy }: RateLimitOptions) {
   return async (points: number, { key, deadline, onError }: LimitedCall): Promise<Record<string, string>> => {
@@ -61,8 +61,8 @@ async function consume(limiter: RateLimiter, key: string, points: number, deadli
 }
 
 /**
- * Reads the result of a limiter. Any other value gives an empty array. A union of limiters returns one result for each
- * limit; limits that failed are skipped.
+ * Reads the result of a limiter. Returns an empty array for any other value. A union of limiters returns one result for
+ * each limit; limits that failed are skipped.
  */
 function toState(answer: unknown): RateLimitState {
   const single = toResult(answer)

@@ -10,7 +10,7 @@ export interface RateLimiterResult {
  * the other stores, `BurstyRateLimiter` and `RateLimiterUnion`. These limiters may have an `insuranceLimiter`.
  *
  * The limiter limits callers by API key. A caller without a valid key gets 401 before the limiter is called. To limit
- * such callers too, put a limiter by IP address in front.
+ * such callers as well, put a limiter that counts by IP address in front.
  *
  * @example
  * import { RateLimiterMemory } from 'rate-limiter-flexible'
@@ -21,8 +21,8 @@ export interface RateLimiter {
    * Consumes points of a key. Rejects with a {@link RateLimiterResult} if too few points remain, and with an error if
    * it cannot check the limit. A union of limiters returns one result for each limiter, keyed by its name.
    *
-   * @param key The SHA-256 of the API key in hex, never the key itself. With your own `authenticate`,
-   *   `organization:<id>` or `team:<id>`: all calls of the same owner count together.
+   * @param key The SHA-256 of the API key in hex, never the key itself. With your own `authenticate`, it is
+   *   `organization:<id>` or `team:<id>`, so all calls of the same owner count together.
    */
   consume(key: string, points?: number): Promise<RateLimiterResult | Readonly<Record<string, RateLimiterResult>>>
   /** Points in a window. Sent in `RateLimit-Policy`. */

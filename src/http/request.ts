@@ -15,7 +15,7 @@ import type { Query } from '../wire/query.ts'
 export interface BodyLimits {
   /** The maximum size of a body, in bytes. */
   readonly bodyLimit: number
-  /** Within how many milliseconds the body must arrive. */
+  /** The time within which the body must arrive, in milliseconds. */
   readonly bodyTimeLimit: number
 }
 
@@ -35,7 +35,7 @@ export interface HandlerRequest {
    *
    * @param name In lower case.
    * @returns The value. Several lines are joined with commas (RFC 9110, section 5.3), as `Headers` does. If there are
-   *   several `Authorization` lines, the value is never a single one of them.
+   *   several `Authorization` lines, the value must not be just one of them.
    */
   header(name: string): string | null | undefined
   /**
@@ -57,10 +57,12 @@ export interface AdapterRequest<Raw> extends HandlerRequest {
 /** The body as it was sent, or as your server's body parser parsed it. */
 export type RequestBody = { readonly bytes: Uint8Array } | { readonly text: string } | { readonly json: unknown }
 
-/** Whether a response with this status is sent before the end of the body, so the connection cannot be reused. */
+/**
+ * Whether a response with this status is sent before the request's body has ended, so the connection cannot be reused.
+ */
 export const stopsReading = (status: number): boolean => status === 408 || status === 413
 
-/** Returns a header's value, even from an untyped accessor that returns its lines as an array. */
+/** Returns a header's value, even from an untyped accessor that returns the header's lines as an array. */
 export function readHeader(request: HandlerRequest, name: string): string | undefined {
   const value: unknown = request.header(name)
   if (value === null || value === undefined) return undefined

@@ -8,8 +8,9 @@ export interface HandlerResponse {
   /** JSON; empty if there is a {@link stream}. */
   body: string
   /**
-   * The body of an export, piece by piece. Take the next piece once the previous one was sent, and end the iteration
-   * when the caller stops reading. If the iteration throws, cut off the response so that it does not look complete.
+   * The body of an export, piece by piece. Take the next piece only once the previous one has been sent, and end the
+   * iteration when the caller stops reading. If the iteration throws, cut off the response so that it does not look
+   * complete.
    */
   stream?: AsyncIterable<string>
 }

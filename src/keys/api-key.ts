@@ -30,9 +30,8 @@ export interface GeneratedApiKey {
   /** The SHA-256 of the key in hex. Store this. */
   hash: string
   /**
-   * Lets the owner recognize the key, such as `svc_team_42_…9f3a`: the part before the secret, an ellipsis, and the
-   * last four characters of the secret. These four characters are 16 of the 256 random bits; the other 240 cannot be
-   * guessed.
+   * Lets the owner recognize the key: `svc_team_42_…9f3a` is the part before the secret, an ellipsis, and the last four
+   * characters of the secret. These four characters reveal 16 of the 256 random bits; the other 240 cannot be guessed.
    */
   hint: string
 }
@@ -55,7 +54,10 @@ export const ownerTypeRule: Rule = { holds: matches(/^(?:organization|team)$/), 
 export const ownerIdRule: Rule = { holds: matches(/^[0-9]+$/), expected: "the owner's ID, a string of digits" }
 const rules: Rules = { type: ownerTypeRule, id: ownerIdRule, prefix: keyPrefixRule }
 
-/** `org` or `team`, the owner's digits, and a secret in the alphabet of a bearer token (RFC 6750, section 2.1). */
+/**
+ * `org` or `team`, the digits of the owner's ID, and a secret in the alphabet of a bearer token (RFC 6750, section
+ * 2.1).
+ */
 const keyAfterPrefix = /^_(org|team)_([0-9]+)_([A-Za-z0-9\-._~+/]+=*)$/
 
 /**

@@ -19,7 +19,7 @@ export interface KeyRecord {
    * When the key was created. Like the other dates, it must not be before the year 1. Default: when the key is added.
    */
   readonly createdAt?: Date | null | undefined
-  /** If this is set, to any date, the key is rejected. */
+  /** If this is set, even to a future date, the key is rejected. */
   readonly revokedAt?: Date | null | undefined
   /** The key is rejected from this moment on. Default: never. */
   readonly expiresAt?: Date | null | undefined
@@ -46,7 +46,7 @@ export interface StoredKeyRecord extends KeyRecord {
   readonly expiresAt: Date | null
 }
 
-/** The changes that a stored record allows. A property that is missing or `undefined` does not change. */
+/** The properties of a stored record that can be changed. A property that is missing or `undefined` does not change. */
 export interface KeyChanges {
   /** Replaces the label; `null` removes it. */
   readonly label?: string | null | undefined
@@ -100,7 +100,8 @@ const rules = {
 } satisfies Rules
 
 /**
- * Checks a key record before it is stored. An invalid record would always lead to 401, or accept a caller for too long.
+ * Checks a key record before it is stored. With an invalid record, a key would always get 401, or would be accepted for
+ * too long.
  *
  * @throws {TypeError} if a value is invalid; the message says what to pass instead.
  */
@@ -118,8 +119,8 @@ const rulesOfFound: Rules = { hash, type, ownerId, scopes: foundScopes, revokedA
 const rulesOfChanges: Rules = { label, scopes: { ...scopes, holds: optional(scopes.holds) }, expiresAt }
 
 /**
- * Checks a record that the application's key store returned. Without this check, a store that returns its rows
- * unconverted would reject every key. Additional properties are ignored.
+ * Checks a record that the application's key store returned. Without this check, every key would be rejected if the
+ * store returned its rows unconverted. Additional properties are ignored.
  *
  * @throws {TypeError} if the record is invalid; the message says what it must have.
  */

@@ -27,7 +27,8 @@ export interface ManagedKeyStore extends KeyStore {
    */
   addKey(record: KeyRecord): Awaitable<boolean>
   /**
-   * Revokes a key, so it is rejected from now on. This cannot be undone. A key that was revoked before keeps its date.
+   * Revokes a key, so it is rejected from now on. This cannot be undone. A key that is already revoked keeps its date
+   * of revocation.
    *
    * @returns Whether the store has the key.
    * @throws {TypeError} if the string is not a hash but, for instance, the key itself.
@@ -38,7 +39,7 @@ export interface ManagedKeyStore extends KeyStore {
    *
    * @param changes A property that is missing or `undefined` does not change.
    * @returns Whether the store has the key.
-   * @throws {TypeError} if the string is not a hash, or if a change is invalid or names another property.
+   * @throws {TypeError} if the string is not a hash, or if a property is invalid or cannot be changed.
    *
    * @example
    * // Rotation: both keys work for a week.
@@ -47,8 +48,8 @@ export interface ManagedKeyStore extends KeyStore {
    */
   updateKey(hash: string, changes: KeyChanges): Awaitable<boolean>
   /**
-   * Lists the records of an owner's keys, including revoked and expired ones, oldest first. Keys of the same
-   * millisecond are in the order in which they were added; in PostgreSQL, they are in any order.
+   * Lists the records of an owner's keys, including revoked and expired ones, oldest first. Keys from the same
+   * millisecond are in the order in which they were added; in PostgreSQL, their order is undefined.
    *
    * @throws {TypeError} if the value is not an owner.
    */

@@ -65,8 +65,8 @@ export function createMemoryKeyStore(): MemoryKeyStore {
 }
 
 /**
- * Copies a record, because the application may later change the objects that it passed and those that it got. Reads
- * each property by its name, because properties may be inherited, as in many entities of an ORM.
+ * Copies a record, because the application may later change the objects that it passed or received. Reads each property
+ * by its name, because properties may be inherited, as in many entities of an ORM.
  */
 const copy = (record: KeyRecord): StoredKeyRecord => ({
   hash: record.hash,

@@ -147,7 +147,7 @@ If the same call is sent again, the results are \`missing\`.`,
     summary: 'Export all registrations of a team',
     description: `Exports all registrations of one team in the order of registration, even if the team is suspended. \
 If the response is cut off, resume with the \`domainId\` of the last complete line as \`after\`. \
-This does not follow changes: the ID of a later registration may sort before an exported one.`,
+Use this only to resume, not to follow changes: the ID of a later registration may sort before an exported one.`,
     parameters: {
       team_id,
       after: [cursor, 'The `domainId` of the last complete line that arrived.'],
@@ -194,7 +194,7 @@ interface PathSettings {
   readonly knowsKeys: boolean
 }
 
-/** The codes that only a call with a body, or one that changes a team, can return. */
+/** The codes that a GET never returns, because it has no body and changes nothing. */
 const changing = ['request_timeout', 'payload_too_large', 'unsupported_media_type', 'team_suspended'] as const
 
 /** Describes the operations that are offered, by path and method. */

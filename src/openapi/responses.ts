@@ -24,7 +24,7 @@ interface AnswerSettings {
   readonly knowsKeys: boolean
 }
 
-/** Each error as it is returned, and when that happens. The compiler reports a missing code. */
+/** Each error response, and when it is returned. The compiler reports a missing code. */
 const errors = (
   { scope, allowed, fault: [fault, faultMeaning], failure }: AnsweredOperation,
   { bodyLimit, knowsKeys }: AnswerSettings,
@@ -96,7 +96,10 @@ const headers = {
   ),
 }
 
-/** @param answers The headers of each of the responses with one status. A header is required if all of them have it. */
+/**
+ * @param answers The headers of each response that has a given status. A header is required if all these responses have
+ *   it.
+ */
 function describeHeaders(isLimited: boolean, answers: readonly ApiError['headers'][]): OpenApiResponse['headers'] {
   const fields = answers.map(fields => ['Cache-Control', ...Object.keys(fields)])
   const names = new Set([...fields.flat(), ...(isLimited ? ['RateLimit-Policy', 'RateLimit'] : [])])

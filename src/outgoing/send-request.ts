@@ -15,12 +15,12 @@ function isHttpUrl(value: unknown): boolean {
   return /^https?:$/.test(protocol) && username === '' && password === ''
 }
 
-/** A response that was read to its end, or to the limit of its body. */
+/** A response whose body was read to its end, or up to the limit. */
 export interface ReceivedResponse {
   readonly status: number
   /** The media type without its parameters, such as `application/json`; empty if there is none. */
   readonly mediaType: string
-  /** How long the response asks to wait before the next request: from 0 to one hour, in milliseconds. */
+  /** How long to wait before the next request, according to the response: from 0 to one hour, in milliseconds. */
   readonly retryAfter: number | undefined
   readonly text: string
   /** Whether the body is longer than its limit. If so, `text` is the beginning of the body. */
@@ -40,7 +40,7 @@ interface RequestOptions {
  * Sends a request and reads the response. Returns in time even if `fetch` ignores its signal.
  *
  * @throws {TimeLimitError} after the time limit.
- * @throws The reason of the signal, once it is aborted.
+ * @throws The signal's reason, once the signal is aborted.
  */
 export function sendRequest(
   url: string | URL,

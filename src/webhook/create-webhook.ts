@@ -37,7 +37,7 @@ export interface WebhookBody {
 /** Pushes changes to the monitor. Pass it to a store as the option `synchronize`. */
 export interface Webhook {
   (changes: readonly Change[], context?: { readonly signal?: AbortSignal | undefined }): Promise<void>
-  /** The maximum number of changes in one request. The store never passes more than this to one push. */
+  /** The maximum number of changes in one request. The store never passes more changes than this in one push. */
   readonly batchSize: number
 }
 
@@ -82,7 +82,7 @@ const rules: Rules = {
  *
  * @returns A function whose promise resolves when the monitor has accepted all changes. It rejects with a {@link
  *   MonitorUnavailableError} if the monitor is unavailable; its `retryAfter` comes from `Retry-After`. It rejects with
- *   an `Error` if the monitor refuses a change, and with the reason of the signal once it is aborted.
+ *   an `Error` if the monitor refuses a change, and with the signal's reason once the signal is aborted.
  * @throws {TypeError} if an option is missing, invalid or unknown. The message shows neither the secret nor the URL.
  *
  * @example

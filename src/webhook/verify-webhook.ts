@@ -69,7 +69,7 @@ export async function verifyWebhook(
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
     throw new TypeError('The body must be the string or bytes as received, before any parsing')
   }
-  // A copy, because the application may reuse the buffer while the signature is checked.
+  // Copies the bytes, because the application may reuse its buffer while the signature is checked.
   const received = typeof body === 'string' ? body : Uint8Array.from(body)
   const keys = await readSecrets(secret)
   const [id, timestamp, signature] = [ID, TIMESTAMP, SIGNATURE].map(name => readWebhookHeader(headers, name))

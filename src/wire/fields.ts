@@ -39,8 +39,8 @@ export const MAX_CURSOR_LENGTH = 512
 
 /**
  * Returns the schemas of all fields that a call may have, in a body or a query. The schemas validate values but never
- * modify them. Each error completes a sentence that begins with the path of the field. The schemas are created at the
- * first call, so a bundle that does not need them omits the schema library.
+ * modify them. Each error message completes a sentence that begins with the path of the field. The schemas are created
+ * at the first call, so a bundle that does not need them omits the schema library.
  */
 export function fieldSchemas() {
   schemas ??= createSchemas()

@@ -30,8 +30,8 @@ export interface ListDomainsQuery extends Omit<ExportDomainsQuery, 'after'> {
 }
 
 /**
- * Picks the parameters that have the given names. Over HTTP, a client may send others, which are meant for a newer or
- * another server.
+ * Picks the parameters that have the given names. Over HTTP, a client may send other parameters, meant for a newer or a
+ * different server.
  */
 export const takeParameters = (query: Query, names: readonly string[]): Query =>
   Object.fromEntries(names.map(name => [name, Object.hasOwn(query, name) ? query[name] : undefined]))

@@ -3,7 +3,7 @@ import type { HostnameRejection, InvalidHostname } from '../hostname/classify.ts
 import type { HostnameDetails, HostnameReason } from '../hostname/mistake.ts'
 import type { Conflict, ConflictCode } from '../registry/overlap.ts'
 
-/** Why a hostname was not registered. A {@link HostnameRejection} depends on the hostname alone. */
+/** Why a hostname was not registered. The codes of {@link HostnameRejection} depend only on the hostname. */
 export type InvalidCode =
   | HostnameRejection
   | 'wildcard_conflict'
@@ -54,19 +54,19 @@ export interface RegisterDomainsResponse {
 /** The result of one hostname in a call of {@link previewDomains}. */
 export type PreviewResult =
   | { status: 'created'; input: string; domain: string }
-  /** If an earlier hostname of the same call would create the registration, there is no `domainId`. */
+  /** `domainId` is missing if an earlier hostname of the same call would create the registration. */
   | { status: 'existing'; input: string; domain: string; domainId?: string }
   | InvalidPreview
 
 /** A hostname that would not be registered. It has more details than the result of registering. */
 export interface InvalidPreview extends InvalidResult, HostnameDetails {
-  /** A more detailed code, for your own messages in other words or languages; see `docs/reasons.md`. */
+  /** A more detailed code, so you can write your own messages, reworded or translated; see `docs/reasons.md`. */
   reason: HostnameReason | ConflictCode
   /** The hostname to send instead, in canonical form, if it is certain what was meant. */
   suggestion?: string | undefined
   /** The same name in A-labels, to send if the rejected character is intended. */
   aLabels?: string | undefined
-  /** The input without the mistake, if it cannot be registered either. */
+  /** The input without the mistake, if what remains cannot be registered either. */
   rest?: string | undefined
   /** The conflicting registrations of the same team, in canonical form, at most three. */
   conflicts?: readonly string[]
@@ -118,7 +118,7 @@ export const toListedDomain = (registration: {
   createdAt: registration.createdAt.toISOString(),
 })
 
-/** The body of any other response. */
+/** The body of a response with any other status. */
 export interface ErrorResponse {
   /** For programs: one of {@link ErrorCode}, or a code of your own. */
   error: ErrorCode | (string & {})

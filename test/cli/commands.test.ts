@@ -51,7 +51,7 @@ describe('the program exits 2, says what to do, and changes nothing if the comma
       (words): [string, string[], RegExp] => [
         'a connection string in the keyword/value format of libpq',
         ['migrate', '--database', words],
-        /not keywords of libpq/,
+        /not libpq keywords/,
       ],
     ),
     ...[

@@ -61,7 +61,7 @@ test.each(['Content-Length', 'content-encoding', 'Transfer-Encoding', 'Trailer']
   'the header %s is rejected when the error is created, because the server sets it',
   name => {
     expect(() => new ApiError('unauthorized', 'Log in.', { headers: { [name]: '5' } })).toThrow(
-      `An ApiError must not have the header ${name}: the server sets how the body is sent`,
+      `An ApiError must not have the header ${name}: the server sets it`,
     )
   },
 )

@@ -110,7 +110,7 @@ test('every error code is documented at its status, with an example', () => {
 
 test('the description of the export warns that `after` does not find later changes', () => {
   const { description } = openapi({ operations: ['create', 'export'] }).paths['/v1/domains/export'].get
-  expect(description).toContain('This does not follow changes')
+  expect(description).toContain('not to follow changes')
 })
 
 test('the document has the paths and schemas of the enabled operations, and no others', () => {

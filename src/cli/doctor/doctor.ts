@@ -6,9 +6,9 @@ import { type Finding, note, ok, wrong } from './finding.ts'
 import { examinePostgres } from './postgres.ts'
 import { examineSqlite } from './sqlite.ts'
 
-/** The age, in milliseconds, from which a pending change is reported as wrong. */
+/** A pending change of this age or older, in milliseconds, is reported as wrong. */
 const ALARMING_AGE = 5 * 60 * 1000
-/** The age, in days, above which the suffix list gets a note. */
+/** A suffix list that is older than this many days gets a note. */
 const OLD_LIST = 60
 const DAY = 24 * 60 * 60 * 1000
 
@@ -16,7 +16,7 @@ export const doctor: Command = {
   purpose: 'checks the database, the tables, the privileges of the role and the pending changes, and says what to do',
   async run(invocation: Invocation): Promise<Result> {
     const found = await examine(invocation)
-    // One check may have several findings. If one of them is wrong, those that are ok are omitted.
+    // One check may have several findings. If one of them has the state `wrong`, those with the state `ok` are omitted.
     const isFault = (sought: string) => found.some(({ check, state }) => check === sought && state === 'wrong')
     const findings = found.filter(({ check, state }) => state !== 'ok' || !isFault(check))
     const isWrong = countOf('wrong', findings) > 0
@@ -42,7 +42,7 @@ async function examine(invocation: Invocation): Promise<Finding[]> {
   try {
     findings.push(await examinePending(invocation))
   } catch (error) {
-    // If another finding is wrong, such as missing tables, that finding already explains this failure.
+    // If another check found a problem, such as missing tables, that already explains this failure.
     if (countOf('wrong', findings) === 0) findings.push(wrong('pending', explain(error), 'Run doctor again'))
   }
   return findings
@@ -107,5 +107,5 @@ async function examinePending({ connect }: Invocation): Promise<Finding> {
 
 /** The time limit, in milliseconds, for each query of the pending changes. */
 const PATIENCE = 3000
-/** How many pending changes are searched for a message that explains a failure. */
+/** How many pending changes are read to find a message that explains a failure. */
 const SHOWN = 1000

@@ -5,7 +5,7 @@ import type { Ask, Place } from './postgres-connection.ts'
 /** A table or index is reported if it exceeds both limits: this many times its rebuilt size, and this many bytes. */
 const MOST_GROWTH = 5
 const LEAST_BYTES = 10_000_000
-/** The age, in minutes, from which an open transaction is reported. */
+/** A transaction that has been open for this many minutes is reported. */
 const LONGEST_TRANSACTION = 5
 
 /** A table or an index. */

@@ -1,10 +1,11 @@
 import { type Finding, note, ok, wrong } from './finding.ts'
 import type { Ask } from './postgres-connection.ts'
 
-/** Seconds from which a wait for a lock is reported as wrong. */
+/** A wait for a lock is reported as wrong once it has lasted this many seconds. */
 const NOTABLE_WAIT = 1
 /**
- * Seconds from which an idle transaction with locks is reported. This is longer than the default time limit of a call.
+ * An idle transaction with locks is reported after this many seconds. This is longer than the default time limit of a
+ * call.
  */
 const LONGEST_IDLE = 10
 
@@ -62,8 +63,8 @@ export async function* examineLocks(ask: Ask, schema: string): AsyncGenerator<Fi
 }
 
 /**
- * Follows the waits from session to session, up to one that does not wait. Returns nothing if a prepared transaction is
- * the cause.
+ * Follows the chain of waiting sessions to the session that does not wait itself. Returns nothing if a prepared
+ * transaction is the cause.
  */
 function findCause({ waiting, holders }: Wait, waits: ReadonlyMap<number, Wait>): Session | undefined {
   const others = new Map(waits)
@@ -84,8 +85,8 @@ interface Prepared {
 /**
  * Selects prepared transactions that have held locks on our tables for some seconds. A prepared transaction outlives
  * its session and a restart of the server, so no session owns its locks. But each transaction also locks its own ID,
- * and all its locks have the same virtual transaction. So the query finds the lock on the ID first, and then the
- * others.
+ * and all its locks have the same virtual transaction. So the query first finds the lock on the ID, and then the other
+ * locks of its virtual transaction.
  */
 const SELECT_PREPARED = `
 SELECT prepared.gid, prepared.owner AS role, 'ROLLBACK PREPARED ' || quote_literal(prepared.gid) AS end,

@@ -35,7 +35,7 @@ export async function* examineTables(ask: Ask, { schema, isDistributed }: Place)
   )
   if (rows.length === 0) return yield noTables(`missing: the schema "${schema}" contains none of them`)
   const absent = Object.keys(needed).filter(name => !rows.some(row => row.name === name))
-  // If even the table that records the version is missing, migrate creates all missing tables.
+  // If the table that records the version is missing as well, migrate creates all missing tables.
   if (absent.includes('version')) return yield noTables(`some are missing: ${absent.join(', ')}`)
   yield* examineDefinitions(ask, { schema, isDistributed }, rows)
   const rights = examineRights(rows, schema)

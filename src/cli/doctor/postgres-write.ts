@@ -61,5 +61,5 @@ function explain(error: unknown, finding: string): Finding {
 const adviceFor: Readonly<Record<string, string>> = {
   '25006': 'Connect to the primary, with default_transaction_read_only = off',
   '42501': 'See "rights"',
-  '53100': 'Free space on the disk of the database; its server then continues by itself',
+  '53100': 'Free space on the disk of the database; then the server continues automatically',
 }

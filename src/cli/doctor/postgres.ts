@@ -13,7 +13,7 @@ const OLDEST_SERVER = 14
  */
 const MOST_SKEW = 5000
 
-/** Milliseconds above which a round trip is reported as slow. */
+/** A round trip that takes longer than this, in milliseconds, is reported as slow. */
 const LONGEST_TRIP = 20
 const TRIPS = 5
 
@@ -22,7 +22,7 @@ export async function* examinePostgres(url: string, schema = 'domain_registratio
   const connection = await connectToPostgres(url)
   const { ask, inTransaction } = connection
   const failed = new Set<string>()
-  /** Runs a check. If a locked table prevents this, reports that, and which session holds the lock. */
+  /** Runs a check. If a locked table prevents it, reports the lock and the session that holds it. */
   async function* examine(check: string, findings: AsyncGenerator<Finding>): AsyncGenerator<Finding> {
     try {
       for await (const finding of findings) {

@@ -5,7 +5,7 @@ const LEFT_TO_RIGHT = LETTER | MARK | VIRAMA
 const THIN = THIN_MARK | THIN_VIRAMA
 
 /**
- * Returns whether a label keeps the Bidi rule (RFC 5893, section 2). Call it only for names that contain a
+ * Returns whether a label satisfies the Bidi rule (RFC 5893, section 2). Call it only for names that contain a
  * right-to-left character. Nonspacing marks at the end of the label are ignored.
  */
 export function keepsBidiRule(label: string): boolean {

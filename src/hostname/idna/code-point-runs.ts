@@ -9,8 +9,9 @@ export interface CodePointRun {
 }
 
 /**
- * Reads a run-length table of all code points, starting at 0. Each kind is followed by its number of repetitions, in
- * base 36. `_` means no kind: `_3AB9` stands for four code points of no kind, one A and ten Bs.
+ * Reads a run-length table of all code points, starting at 0. Each kind is followed by the number of further code
+ * points of this kind, in base 36, unless there are none. `_` means no kind: `_3AB9` stands for four code points of no
+ * kind, one A and ten Bs.
  */
 export function parseRuns(table: string): CodePointRun[] {
   let next = 0

@@ -18,12 +18,12 @@ const punctuationRules: ReadonlyMap<string, ContextRule> = new Map<string, Conte
   ['\u05f4', (label, index) => isOfScript('H', label[index - 1])],
 ])
 
-/** Finds the first joiner that does not join two letters. */
+/** Finds the first joiner in a place where these rules do not allow it. */
 export const findMisplacedJoiner = (label: string) => findMisplaced(label, joinerRules)
 
 /**
- * Finds punctuation that IDNA2008 allows only next to certain other characters. The Katakana middle dot (appendix A.7)
- * is allowed if any character of the label is Japanese.
+ * Finds the first punctuation character that lacks the neighbors that IDNA2008 requires for it. The Katakana middle dot
+ * (appendix A.7) requires no neighbor, but a Japanese character anywhere in the label.
  */
 export function findMisplacedPunctuation(label: string): string | undefined {
   if (/[\u00b7\u0375\u05f3\u05f4]/.test(label)) {

@@ -25,7 +25,7 @@ export interface LabelFault {
     | 'long name'
   /** The invalid label as it was sent. */
   readonly label: string
-  /** The invalid character as it was sent; in an A-label, the character that it encodes. */
+  /** The invalid character as it was sent; in an A-label, the character that the label encodes. */
   readonly character?: string | undefined
 }
 
@@ -85,7 +85,10 @@ const { REFUSED, MAPPED, IGNORED, PUNCTUATION, LETTER } = kinds
 const MARKS = kinds.MARK | kinds.THIN_MARK | kinds.VIRAMA | kinds.THIN_VIRAMA
 const RIGHT_TO_LEFT = kinds.RIGHT_TO_LEFT | kinds.ARABIC_DIGIT
 
-/** The longest canonical decomposition has four characters (UAX #15), so NFC leaves at least a quarter of a string. */
+/**
+ * The longest canonical decomposition has four characters (UAX #15), so after NFC, a string still has at least a
+ * quarter of its length.
+ */
 const MAX_MAPPED_LENGTH = 4 * MAX_LABEL_LENGTH
 
 /** Maps a label (UTS #46, section 4, step 1). */
@@ -160,7 +163,7 @@ function findPunctuation(unicode: string, held: number): string | undefined {
     : Array.from(unicode).find(character => (survey(character) & PUNCTUATION) !== 0)
 }
 
-/** Finds the character of the input from which a mapped character came. */
+/** Finds the character of the input that was mapped to this one. */
 const findSent = (sent: string, mapped: string) =>
   Array.from(sent).find(character => mapCharacter(character)?.includes(mapped)) ?? mapped
 

@@ -1,7 +1,7 @@
 /**
  * Generates `tables.ts`. Run it with `npm run make:tables`. Its sources are the Unicode Character Database (the
- * development dependency `@unicode/unicode-*`) and the mapping table of UTS #46 (in `tr46`). Both must have the same
- * version. `code-point-runs.ts` reads the tables, and `characters.ts` defines their kinds.
+ * development dependency `@unicode/unicode-*`) and the mapping table of UTS #46 (in `tr46`). Both must be for the same
+ * version of Unicode. `code-point-runs.ts` reads the tables, and `characters.ts` defines their kinds.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -20,7 +20,8 @@ const versions = [
 ]
 if (installed.length !== 1 || versions.some(version => version !== VERSION)) {
   throw new Error(
-    `This script supports Unicode ${VERSION}; installed are ${installed} and tr46 with ${versions.at(-1)}`,
+    `This script supports Unicode ${VERSION}, but the installed packages are ${installed}, and tr46, ` +
+      `which uses Unicode ${versions.at(-1)}`,
   )
 }
 
@@ -47,14 +48,14 @@ const newlyMapped = new Set(
 /** Characters that RFC 5892 allows under conditions, and U+0F0B, which it always allows. */
 const contextual = [0xb7, 0x375, 0x5f3, 0x5f4, 0xf0b, 0x30fb]
 
-/** The needed parts of UTS #39. They are a file of this repository, because no package contains them. */
+/** The needed parts of UTS #39. They are in a file of this repository, because no package contains them. */
 const uts39 = JSON.parse(readFileSync(new URL('../../../test/vectors/uts39.json', import.meta.url), 'utf8'))
 if (uts39.version !== VERSION) throw new Error(`test/vectors/uts39.json has Unicode ${uts39.version}`)
 
 /**
- * The scripts that may be shown, each with its letter: those that UAX #31, table 5, recommends for identifiers. Thaana
- * and Tibetan are left out, because no letter is left for them. Hiragana and Katakana share a letter, because they are
- * always used together.
+ * The scripts that UAX #31, table 5, recommends for identifiers, each with its letter. Only these scripts may be shown.
+ * Thaana and Tibetan are left out, because no letter is left for them. Hiragana and Katakana share a letter, because
+ * they are always used together.
  */
 const shownScripts = [
   ...['Arabic:A', 'Bengali:B', 'Cyrillic:C', 'Devanagari:D', 'Ethiopic:E', 'Armenian:F', 'Greek:G', 'Han:H'],
@@ -143,8 +144,8 @@ async function createShownScriptOf(isKept) {
     // The mark of a long vowel is used with both kinds of Kana.
     if (codePoint === 0x30fc) return 'K'
     const script = isKept(codePoint) ? scriptOf(codePoint) : ''
-    // Chinese characters are shown whatever their status, which only separates rare ones from common ones. A table of
-    // this status would be as long as all other tables together.
+    // Chinese characters are shown regardless of their status, which only separates rare ones from common ones. A table
+    // of their statuses would be as long as all other tables together.
     return script === 'H' || allowed.has(codePoint) ? script : ''
   }
 }
@@ -167,7 +168,7 @@ function toPunctuationKind(kind, codePoint) {
   return punctuationKind
 }
 
-/** Joins alternating capital and small letters to one run, of kind `P`. */
+/** Joins alternating capital and small letters into one run, of kind `P`. */
 const joinPairs = table => table.replace(/(?:XL(?![0-9a-z])){2,}/g, pairs => `P${(pairs.length - 1).toString(36)}`)
 
 /**
@@ -264,7 +265,7 @@ export async function makeTables() {
     ),
     toConstant(
       'invisible',
-      'Characters that are not visible as themselves: Cc, Cf, Cs, Co, Z, and Default_Ignorable_Code_Point.',
+      'Characters that are invisible or could be mistaken for others: Cc, Cf, Cs, Co, Z, Default_Ignorable_Code_Point.',
       toRuns(codePoint => (hidden.has(codePoint) || ignorable.has(codePoint) ? 'Y' : '')),
     ),
   ].join('\n')

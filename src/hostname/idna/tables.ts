@@ -86,7 +86,7 @@ export const lookAlikes =
   'Y1_2Y1_Y1_26Y_1Y1_4Y_Y_gY18_6Y_uY_nY1_2Y_Y_2dY1_Y_iYo_1Y1_2Y_Y_eiY1_2oY_1Y_3fY_2Y_1Y_44Y1_2oY_1Y_oY1_qY_68Y_3iY_' +
   '2qY_qY_rY1_2oY_5oY_3iY_8iY_nY_xY_oY_3vY_7rY_5qY_zyY_4rpYp_4sY_5t2Y_7Y'
 
-/** Characters that are not visible as themselves: Cc, Cf, Cs, Co, Z, and Default_Ignorable_Code_Point. */
+/** Characters that are invisible or could be mistaken for others: Cc, Cf, Cs, Co, Z, Default_Ignorable_Code_Point. */
 export const invisible =
   'Yw_2lYx_bY_ioY_j3Y5_lY_5bY_1cY_anY1_27Y_1obY1_10eY_8iY1_2cY4_1kfYf_nY7_1aYg_32nY_9uY_wwqY6in_zjYf_6mY_4fY_26Yb_3' +
   'b4Y_eY_6zlYf_qxrY3_43yY7_h404Y35r_1benY1ekd_1Y1ekd'

@@ -2,7 +2,7 @@ import { createMemoryKeyStore, createMemoryStore, generateApiKey } from 'domain-
 import { domainsRouter } from 'domain-registration/express'
 import express from 'express'
 
-// Stands in for your monitor, which gets every registration, and may be unavailable for a while.
+// Represents your monitor, which gets every registration, and may be unavailable for a while.
 export const monitor = { isOnline: true, watched: new Set<string>() }
 
 export const store = createMemoryStore({

@@ -35,7 +35,8 @@ const answersOf = {
 }
 
 /**
- * All headers that the document lists. A response may have one of them only if it is listed for the response's status.
+ * All headers that the document lists. A response may have such a header only if the document lists it for the
+ * response's status.
  */
 const knownFields = new Set([...answersOf.create.values()].flatMap(({ fields }) => [...fields.keys()]))
 

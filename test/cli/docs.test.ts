@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { registerDomains } from '../../src/index.ts'
 import { databases, type TestDatabase } from './databases.ts'
 
-/** In the guide, this hash stands for the hash of the key that was created before. */
+/** In the guide, this hash stands for the hash of the key that was just created. */
 const HASH = 'b7c1d0a94e5f62837b1c0d9a4e5f62837b1c0d9a4e5f62837b1c0d9a4e5f6283'
 
 const pages = ['cli', 'cli-keys', 'cli-registrations', 'cli-doctor']

@@ -15,7 +15,7 @@ interface Fault {
   /** The check that finds the fault. */
   readonly check: string
   readonly state?: 'note'
-  /** Matches the finding of doctor. */
+  /** A pattern that doctor's finding must match. */
   readonly finding: RegExp
   readonly advice: RegExp
 }

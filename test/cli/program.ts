@@ -33,8 +33,8 @@ export interface RunOptions {
 }
 
 /**
- * Runs the program in this process, which takes a tenth of the time of a separate one. If it needs a folder, a module
- * or a library, runs the built program in a separate process instead.
+ * Runs the program in this process, which takes a tenth of the time of a separate one. If a folder, a module or a
+ * library is given, runs the built program in a separate process instead.
  */
 export async function run(parameters: readonly string[], options: RunOptions = {}): Promise<Outcome> {
   const { DATABASE_URL: _, ...inherited } = process.env

@@ -28,7 +28,7 @@ const states: Readonly<Record<ScenarioName, number>> = {
   'a transfer and a call reach a limit': 118,
 }
 const names = Object.keys(states) as ScenarioName[]
-/** The other scenarios take several seconds each. */
+/** Small scenarios. The other ones take several seconds each. */
 const small = names.filter(name => states[name] < 400)
 const all = names.reduce((sum, name) => sum + states[name], 0)
 /**

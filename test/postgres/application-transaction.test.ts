@@ -159,8 +159,8 @@ describe('a pending change', () => {
     await save(store, '1', ['leased.com'])
     isRefused = false
     const locked = ['due.com', 'leased.com', 'refused.com']
-    // After this update, both are due in a day. No change ever waits for so long, so a sweep treats them as due, unless
-    // they are locked.
+    // After this update, both changes are due in a day. No change ever waits for so long, so a sweep treats them as
+    // due, unless they are locked.
     await pool.query(`UPDATE domain_registration.changes SET due = due + interval '1 day'
       WHERE domain IN ('leased.com', 'refused.com')`)
     await client.query('BEGIN')

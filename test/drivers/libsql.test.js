@@ -33,7 +33,7 @@ describe('libsql', () => {
   for (const { name, run } of cases) test(name, run)
   test('runs more than a hundred cases', () => assert.ok(cases.length > 100))
 
-  test('stores keys, which another connection finds', async () => {
+  test('stores keys that another connection finds', async () => {
     const file = join(folder, 'again.db')
     const hash = 'a'.repeat(64)
     createSqliteKeyStore({ database: open(file) }).addKey({ hash, type: 'team', ownerId: '1', scopes: [] })

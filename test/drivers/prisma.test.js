@@ -73,7 +73,7 @@ describe('Prisma, through a bridge,', () => {
     })
   }
 
-  test('is rejected if the bridge gets a transaction, before anything is saved or pushed', async () => {
+  test('is rejected before anything is saved or pushed if the bridge is created with a transaction', async () => {
     const pushed = []
     await prisma.$transaction(async tx => {
       const options = { findTeam: () => null, synchronize: changes => pushed.push(...changes) }
@@ -84,7 +84,7 @@ describe('Prisma, through a bridge,', () => {
     assert.deepEqual(pushed, [])
   })
 
-  test('registers names in a transaction, and none if it is rolled back', async () => {
+  test('registers the names of a transaction only if the transaction commits', async () => {
     const team = { id: '1', organizationId: '10', state: 'active' }
     const keyContext = { type: 'team', teamId: '1', scopes: ['domains:create'] }
     const register = (tx, domain) => {

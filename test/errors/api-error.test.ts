@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { ApiError, isApiError } from '../../src/index.ts'
 
-test('each code has the status of docs/errors.md and no default headers', () => {
+test('an error with a documented code gets the status of the code, and no headers by default', () => {
   expect(new ApiError('team_not_found', 'message')).toMatchObject({ status: 404, message: 'message', headers: {} })
 })
 
@@ -13,7 +13,7 @@ test('isApiError accepts an error from another copy of the package', async () =>
   expect(isApiError(foreign)).toBe(true)
 })
 
-test('isApiError rejects other values, even a proxy that throws', () => {
+test('isApiError returns false for other values, even for a proxy that throws', () => {
   const { proxy, revoke } = Proxy.revocable({}, {})
   revoke()
   const others = [null, undefined, 'ApiError', {}, new Error('ApiError'), proxy]

@@ -26,7 +26,7 @@ const describeAll = (...errors: unknown[]) => {
   return records.map(({ error }) => error)
 }
 
-test('each failure is logged as one line with time, package, step, team, names and causes, then its stack', () => {
+test('each failure is logged as a line with time, package, step, team, count and causes, then its stack', () => {
   const shown = vi.spyOn(console, 'error').mockImplementation(() => {})
   const cause = Object.assign(new Error('could not extend file\nHINT: Check free disk space.'), { code: '53100' })
   createFailureLog()(new Error('The store failed', { cause }), { ...registering, requestId: 'r-1' })
@@ -78,7 +78,7 @@ test('if timers do not run, the next failure after a minute says how many were n
   expect(records.map(({ more }) => more)).toEqual([undefined, 3])
 })
 
-test('the log omits passwords in URLs, keys, secrets and the hostname of a change', () => {
+test('the log omits the hostname of a change, API keys, webhook secrets, and passwords in URLs', () => {
   const { records, fail } = open()
   fail(new Error('postgres://me:secret@db:5432/x refused svc_team_42_abc123DEF and whsec_MfKQ9r8GKYq'))
   fail(new Error('the monitor refuses shop.example.com'), 'shop.example.com')
@@ -110,17 +110,13 @@ test('an error that is its own cause, or an AggregateError that contains only it
 })
 
 test.each([
-  ['is an object without a prototype', Object.create(null), 'An error that cannot be read'],
-  ['has a message that is an object', Object.assign(new Error(), { message: { code: 7 } }), 'Error: [object Object]'],
-  ['has no message', Object.assign(new Error('no'), { message: undefined }), 'Error: undefined'],
-  [
-    'has a name that is a symbol',
-    Object.assign(new Error('no'), { name: Symbol('no') }),
-    'An error that cannot be read',
-  ],
-  ['has a stack that is an array', Object.assign(new Error('no'), { stack: ['a line'] }), 'Error: no'],
-  ['has a code that throws', Object.defineProperty(new Error('no'), 'code', { get: fail }), 'Error: no'],
-])('a thrown value that %s is logged', (_, thrown, described) => {
+  ['without a prototype', Object.create(null), 'An error that cannot be read'],
+  ['whose message is an object', Object.assign(new Error(), { message: { code: 7 } }), 'Error: [object Object]'],
+  ['without a message', Object.assign(new Error('no'), { message: undefined }), 'Error: undefined'],
+  ['whose name is a symbol', Object.assign(new Error('no'), { name: Symbol('no') }), 'An error that cannot be read'],
+  ['whose stack is an array', Object.assign(new Error('no'), { stack: ['a line'] }), 'Error: no'],
+  ['whose `code` getter throws', Object.defineProperty(new Error('no'), 'code', { get: fail }), 'Error: no'],
+])('the log includes a thrown value %s', (_, thrown, described) => {
   expect(describeAll(thrown)).toEqual([described])
 })
 

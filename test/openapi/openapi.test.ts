@@ -27,28 +27,23 @@ describe('a request', () => {
   test.each([
     ['/v1/domains', requestFields.list],
     ['/v1/domains/export', [...requestFields.export, ...requestFields.exportFormat]],
-  ] as const)(
-    'to GET %s may have exactly the documented parameters, with exactly the documented values',
-    (path, names) => {
-      const { parameters = [] } = openapi({ operations: ['list', 'export'] }).paths[path].get as {
-        parameters?: { name: keyof ReturnType<typeof fieldSchemas>; schema: Record<string, unknown> }[]
-      }
-      expect(new Set(parameters.map(({ name }) => name))).toEqual(new Set(names))
-      for (const { name, schema } of parameters.filter(({ name }) => name !== 'limit')) {
-        const isDocumented = compileSchema(document, schema)
-        const isTaken = (text: string) => z.safeParse(fieldSchemas()[name], text).success
-        const taken = texts.filter(isTaken)
-        expect(taken, name).not.toEqual([])
-        // The schema cannot express which strings are hostnames.
-        const documented = texts.filter(
-          text => isDocumented(text) && (isTaken(text) || !/^(?:domain|below)$/.test(name)),
-        )
-        expect([name, documented]).toEqual([name, taken])
-      }
-    },
-  )
+  ] as const)('to GET %s may have every documented parameter and value, and no others', (path, names) => {
+    const { parameters = [] } = openapi({ operations: ['list', 'export'] }).paths[path].get as {
+      parameters?: { name: keyof ReturnType<typeof fieldSchemas>; schema: Record<string, unknown> }[]
+    }
+    expect(new Set(parameters.map(({ name }) => name))).toEqual(new Set(names))
+    for (const { name, schema } of parameters.filter(({ name }) => name !== 'limit')) {
+      const isDocumented = compileSchema(document, schema)
+      const isTaken = (text: string) => z.safeParse(fieldSchemas()[name], text).success
+      const taken = texts.filter(isTaken)
+      expect(taken, name).not.toEqual([])
+      // The schema cannot express which strings are hostnames.
+      const documented = texts.filter(text => isDocumented(text) && (isTaken(text) || !/^(?:domain|below)$/.test(name)))
+      expect([name, documented]).toEqual([name, taken])
+    }
+  })
 
-  test('for a list may have exactly the documented values of limit', () => {
+  test('for a list may have every documented value of `limit`, and no others', () => {
     const { parameters = [] } = openapi({ operations: ['list'] }).paths['/v1/domains'].get as {
       parameters?: { name: string; schema: Record<string, unknown> }[]
     }
@@ -99,7 +94,7 @@ describe('a request', () => {
   })
 })
 
-test('every error code is documented at its status, with an example', () => {
+test('every error code is documented under its status, with an example', () => {
   const codes = Object.entries(operation().responses).flatMap(([status, { content }]) =>
     status === '200' ? [] : Object.keys(content['application/json'].examples).map(code => [code, Number(status)]),
   )
@@ -188,7 +183,7 @@ test.each([
   expect(() => openapi(options as never)).toThrow(message)
 })
 
-test('an option that is undefined has its default', () => {
+test('an option that is undefined gets its default value', () => {
   expect(openapi({ info: undefined, path: undefined, bodyLimit: undefined, keyPrefix: undefined })).toEqual(document)
 })
 

@@ -39,7 +39,7 @@ test('the result is "missing" for a name that the same call or an earlier one ha
   expect(await statusOf('www.example.com', 'WWW.example.com')).toEqual(['missing', 'missing'])
 })
 
-test('if the store fails after it deleted names, the error says that a retry shows their names', async () => {
+test('if the store fails after it has deleted names, the error says to retry, which finds them missing', async () => {
   const { store } = await createFilledStore(['www.example.com'])
   const release: typeof store.release = async (...names) => {
     await store.release(...names)
@@ -69,7 +69,7 @@ test('another team’s name gets the same result as an unregistered one, and sta
   expect(await store.list()).toEqual(before)
 })
 
-test('a registration’s ID that is sent as a hostname to delete is invalid, and nothing is deleted', async () => {
+test('an ID that is sent instead of a hostname gets an "invalid" result, and nothing is deleted', async () => {
   const { store, ids } = await createFilledStore(['www.example.com'])
   const { data } = await deleteDomains(deleting, { domains: ids }, store)
   expect(data.totals).toEqual({ deleted: 0, missing: 0, invalid: 1 })

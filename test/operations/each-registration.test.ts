@@ -26,7 +26,7 @@ async function createFilledStore(count: number) {
 }
 
 test.each([0, 1, 999, 1000, 1001, 2500])(
-  'eachRegistration yields each registration once, in order (store of %i)',
+  'eachRegistration yields each registration once, in order (a team with %i names)',
   async count => {
     const store = await createFilledStore(count)
     const list = vi.spyOn(store, 'list')
@@ -36,7 +36,7 @@ test.each([0, 1, 999, 1000, 1001, 2500])(
   },
 )
 
-test('eachRegistration can be limited to one team, one name, names below a name, or those after an ID', async () => {
+test('eachRegistration can be limited to one team, one name, names below a name, or names after an ID', async () => {
   const store = await createFilledStore(3)
   const below = manyDomains(1200, 'a').map(domain => `${domain}.example.net`)
   await save(
@@ -51,7 +51,7 @@ test('eachRegistration can be limited to one team, one name, names below a name,
   expect(await collect(store, { after: second?.domainId, teamId: '1' })).toEqual(['n2.com', ...below])
 })
 
-test('eachRegistration rejects unknown options, a limit, and a store without `list`', async () => {
+test('eachRegistration rejects unknown options, the option `limit`, and a store without `list`', async () => {
   const store = createMemoryStore()
   await expect(collect(store, { teamID: '1' } as object)).rejects.toThrow('"teamID" does not exist')
   expect(() => eachRegistration(store, { limit: 5 } as object)).toThrow('The option "limit" does not exist here')
@@ -88,7 +88,7 @@ test('eachRegistration reads a store whose methods use `this`', async () => {
   expect(await collect(store)).toEqual(['a.com'])
 })
 
-test('releaseAll leaves out names that are registered in the meantime, and reads no further', async () => {
+test('releaseAll keeps names that are registered while it runs, and ends once it reads only such names', async () => {
   const store = await createFilledStore(1000)
   const growing = {
     ...store,

@@ -28,7 +28,7 @@ async function collect<T>(walk: AsyncIterable<T>): Promise<T[]> {
 }
 
 test.each([0, 1, 999, 1000, 1001, 2500])(
-  'an import copies each registration with all fields, and a second import adds nothing (store of %i)',
+  'an import copies each registration with all fields, and a second import adds nothing (a team with %i names)',
   async count => {
     const [old, store] = [createStore(), createStore()]
     await save(old, '1', manyDomains(count))
@@ -47,7 +47,7 @@ test.each([0, 1, 999, 1000, 1001, 2500])(
   },
 )
 
-test('a registration that was written as JSON in capitals is imported in lower case', async () => {
+test('a name and an ID with capital letters are imported from JSON in lower case', async () => {
   const store = createStore()
   const line = JSON.stringify({ ...toImport('WWW.Example.com'), domainId: createId().toUpperCase() })
   const given = JSON.parse(line) as RegistrationToImport
@@ -80,8 +80,8 @@ describe('a registration is rejected if', () => {
   test.each<[string, string, Partial<RegistrationToImport>]>([
     ['its name is not a hostname', 'invalid_domain', { domain: 'a b.com' }],
     ['its name is empty', 'empty_domain', { domain: ' ' }],
-    ['its name is an address that is not written in full', 'invalid_domain', { domain: '8.8.8' }],
-    ['its name is a reserved address', 'reserved_ip', { domain: '127.0.0.1' }],
+    ['its name is an incomplete IP address', 'invalid_domain', { domain: '8.8.8' }],
+    ['its name is a reserved IP address', 'reserved_ip', { domain: '127.0.0.1' }],
     ['its name is a wildcard over a top-level domain', 'public_suffix_domain', { domain: '*.com' }],
     ['its name is not at or below its registrable domain', 'invalid_domain', { registrableDomain: 'example.org' }],
     [
@@ -136,7 +136,7 @@ test('a name behind a public suffix is imported although a wildcard above that s
   expect(await importDomains(store, rows)).toMatchObject({ imported: 2, rejected: [] })
 })
 
-test("an import locks the registrable domain of each registration, and the one by today's suffix list", async () => {
+test("an import locks a registration's own registrable domain and the one that today's suffix list gives", async () => {
   const store = createStore()
   const locked: unknown[] = []
   const watched: typeof store = {
@@ -160,7 +160,7 @@ test('a registration is rejected while the release of its ID is pending', async 
   expect(await importDomains(store, [row])).toMatchObject({ imported: 1, rejected: [] })
 })
 
-test("a name that today's suffix list does not allow keeps its registration", async () => {
+test("a name that today's suffix list does not allow is imported anyway", async () => {
   const store = createStore()
   const row = toImport('*.github.io', { registrableDomain: 'github.io' })
   const others = [toImport('www.gone.invalidtld'), toImport('*.co.uk')]
@@ -172,7 +172,7 @@ test("a name that today's suffix list does not allow keeps its registration", as
   ])
 })
 
-test('registrations that arrive out of order are listed in order, before later ones', async () => {
+test('registrations that are imported in reverse order are listed by ID, before later registrations', async () => {
   const store = createStore()
   const rows = manyDomains(5).map(domain => toImport(domain, { domainId: createId(Date.now() + 3_600_000) }))
   await importDomains(store, rows.toReversed())

@@ -6,7 +6,7 @@ import { createStore, team1 } from '../fixtures.ts'
 import { openDatabase, type TestServer } from '../postgres/server.ts'
 import { createFolder } from '../sqlite/create-folder.ts'
 
-describe('under a limit of 100, exactly one of 20 simultaneous calls of 100 names succeeds,', () => {
+describe('under a limit of 100 names, exactly one of 20 simultaneous calls for 100 names each succeeds,', () => {
   const team = { id: '1', organizationId: '10', state: 'active', maxDomains: 100 } as const
   const findTeam = () => team
   const { open } = createFolder()

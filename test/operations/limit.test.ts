@@ -22,7 +22,7 @@ describe('a call', () => {
     expect(await register(store, domains.slice(10))).toMatchObject({ created: 40 })
   })
 
-  test('does not count registered, repeated and invalid names towards the limit', async () => {
+  test('does not count existing, repeated or invalid names towards the limit', async () => {
     const store = createLimitedStore(2)
     await register(store, ['a.com'])
     const domains = ['a.com', 'b.com', 'B.com', 'localhost', '', 'com']
@@ -63,7 +63,7 @@ describe('a call', () => {
     [0.5, '0.5'],
     [Number.NaN, 'NaN'],
   ])(
-    'of a team with a limit fails if the store counts %s names, saves nothing, and the cause says why',
+    "of a team with a limit fails if the store's count is %o, saves nothing, and the cause says why",
     async (held, shown) => {
       const store = createLimitedStore(5)
       await register(store, ['held.com'])
@@ -114,7 +114,7 @@ test('if a later part of a transfer of all names would exceed the limit, no name
   expect(await store.count({ teamId: '1' })).toBe(1)
 })
 
-describe('a call that is retried in parts because one name cannot be saved', () => {
+describe('a call that is retried in parts because the store failed', () => {
   /** A store that cannot save poison.com, and that calls `between` after it has saved other names. */
   function createPoisonedStore(maxDomains: number, between: () => unknown = () => {}) {
     const store = createLimitedStore(maxDomains)
@@ -136,7 +136,7 @@ describe('a call that is retried in parts because one name cannot be saved', () 
     return { store, poisoned }
   }
 
-  test('succeeds for all other names if they are within the limit', async () => {
+  test('saves all names except the one that fails, if the whole call is within the limit', async () => {
     const { store, poisoned } = createPoisonedStore(30)
     expect(await register(poisoned, [...manyDomains(29), 'poison.com'])).toEqual({
       created: 29,
@@ -153,7 +153,7 @@ describe('a call that is retried in parts because one name cannot be saved', () 
     expect(await store.count()).toBe(0)
   })
 
-  test('gets internal_error results if another call reaches the limit meanwhile, and a retry fails', async () => {
+  test('returns internal_error for the rest if another call uses up the limit, and a retry is rejected', async () => {
     let isTaken = false
     const { store, poisoned } = createPoisonedStore(8, async () => {
       if (isTaken) return
@@ -171,7 +171,7 @@ describe('a call that is retried in parts because one name cannot be saved', () 
     expect(await rejection(register(poisoned, domains))).toMatchObject({ code: 'domain_limit_reached' })
   })
 
-  test('is rejected if another call reaches the limit meanwhile, and only existing names have succeeded', async () => {
+  test('is rejected if another call uses up the limit before any new name has been saved', async () => {
     const store = createLimitedStore(3)
     await register(store, ['a.com'])
     let calls = 0

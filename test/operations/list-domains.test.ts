@@ -58,7 +58,7 @@ describe('a list', () => {
     expect((await listDomains(reading, {}, createStore())).data).toEqual({ domains: [], next: null })
   })
 
-  test('contains exactly once each name that stays registered, even if others change between pages', async () => {
+  test('neither repeats nor omits a name that stays registered while others change between pages', async () => {
     for (const order of ['oldest', 'newest'] as const) {
       const { store, domains } = await createFilledStore(40)
       const seen: string[] = []
@@ -94,7 +94,7 @@ describe('a list', () => {
       ])
   })
 
-  test('contains the names of the team in `team_id`, or with a team key those of the key’s own team', async () => {
+  test('contains the names of the team in `team_id`, but with a team key always those of its own team', async () => {
     const { store } = await createFilledStore()
     expect((await listDomains(anyTeam, { team_id: '2' }, store)).data.domains).toHaveLength(1)
     expect((await listDomains(reading, { team_id: '2', limit: '1' }, store)).data.domains[0]?.domain).toBe(
@@ -193,7 +193,7 @@ describe('a list', () => {
 })
 
 describe('an export', () => {
-  test.each([[undefined], [null], [{}]])('fails before it begins if the list of a store returns %j', async found => {
+  test.each([[undefined], [null], [{}]])('fails before it begins if `list` of the store returns %j', async found => {
     const store = { ...createStore(), list: () => found as never }
     expect(await rejection(exportDomains(reading, {}, store))).toBeInstanceOf(TypeError)
   })
@@ -233,7 +233,7 @@ describe('an export', () => {
     expect(list).toHaveBeenCalledTimes(2)
   })
 
-  test('applies the time limit to the store reading a page, not to the caller consuming it', async () => {
+  test('limits how long the store may read a page, not how long the caller may take to consume it', async () => {
     const { store } = await createFilledStore(1500)
     // This store responds slowly. If the time limit had already passed, it would take effect before the response.
     const list = async (page: ListOptions) => {

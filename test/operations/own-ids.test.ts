@@ -10,7 +10,7 @@ import {
 import { save } from '../../src/testing/calls.ts'
 import { createStore, organization } from '../fixtures.ts'
 
-test('each operation acts on the team ID that the application returns, not on the one that was sent', async () => {
+test('each operation uses the team ID that findTeam returns, not the one that the caller sent', async () => {
   const store = createStore()
   await save(store, '1', ['a.com', 'x.b.com'])
   const spelled = { ...store, findTeam: (teamId: string) => store.findTeam(String(Number(teamId))) }

@@ -157,7 +157,7 @@ test('`reconcile` rejects an unsorted or malformed watched list, and a store wit
   await expect(corrections(withoutList, [])).rejects.toThrow('no method "list"')
 })
 
-test(`reconcile has one page in memory, even for ${counts.registrations} registrations and watched names`, async () => {
+test(`reconcile keeps only one page in memory, even for ${counts.registrations} watched names`, async () => {
   const toId = (number: number) => `01a1fdc4-24dc-7291-9bdf-${number.toString(16).padStart(12, '0')}`
   const toRegistration = (number: number): ListedRegistration => ({
     ...{ domain: `n${number}.example.com`, registrableDomain: 'example.com', teamId: '1' },

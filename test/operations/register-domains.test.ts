@@ -21,8 +21,8 @@ const createPoisonedStore = (cause = new Error('poison'), store = createStore())
     request.registrableDomains.includes('poison.com') ? Promise.reject(cause) : store.register(request),
 })
 
-describe('results', () => {
-  test('follow the order of the submitted hostnames, and have only the documented fields', async () => {
+describe('a call', () => {
+  test('returns results in the order of the submitted hostnames, with only the documented fields', async () => {
     const submitted = ['b.example.com', ' ', 'A.Example.com.', 'localhost', 'a.example.com', 'bücher.de']
     const response = await registerDomains(team1, { domains: submitted }, createStore())
     const domainId = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
@@ -44,7 +44,7 @@ describe('results', () => {
     expect(existing?.domainId).toBe(created?.domainId)
   })
 
-  test('may all be invalid, and the call succeeds without calling the store', async () => {
+  test('succeeds without calling the store if all hostnames are invalid', async () => {
     const store = createStore()
     const register = vi.spyOn(store, 'register')
     const { data } = await registerDomains(team1, { domains: ['', 'com', '127.1'] }, store)
@@ -52,7 +52,7 @@ describe('results', () => {
     expect(register).not.toHaveBeenCalled()
   })
 
-  test('can have each documented code', async () => {
+  test('can return every documented code of an invalid result', async () => {
     const store = createStore()
     await registerDomains(team2, { domains: ['taken.com'] }, store)
     const inputs: Record<InvalidCode, string> = {
@@ -72,7 +72,7 @@ describe('results', () => {
     expect(found).toEqual(['created', 'created', ...Object.keys(inputs)])
   })
 
-  test('with internal_error hide the cause from the caller, and onError is called with it', async () => {
+  test('hides the cause of internal_error results from the caller, and passes it to onError', async () => {
     const cause = new Error('password=secret')
     const onError = vi.fn()
     const submitted = { domains: [...domains, 'poison.com'] }
@@ -82,7 +82,7 @@ describe('results', () => {
     expect(onError.mock.calls).toEqual([[cause]])
   })
 
-  test('are missing if nothing could be saved, and the call fails with a 500 and can be retried', async () => {
+  test('fails with a 500 that says to send the call again, if nothing could be saved', async () => {
     const cause = new Error('password=secret')
     const store: DomainStore = { ...createStore(), register: () => Promise.reject(cause) }
     const error = await rejection(registerDomains(team1, { domains }, store))
@@ -92,7 +92,7 @@ describe('results', () => {
     )
   })
 
-  test('are missing if nothing could be saved for several reasons, and the cause of the 500 lists each', async () => {
+  test('fails with a 500 whose cause lists every reason, if nothing could be saved for several reasons', async () => {
     const failures = ['away', 'full'].map(message => new Error(message))
     let calls = 0
     const store: DomainStore = {
@@ -105,7 +105,7 @@ describe('results', () => {
     expect((cause as AggregateError).errors).toEqual(expect.arrayContaining(failures))
   })
 
-  test('may all be conflicts, and the call succeeds', async () => {
+  test('succeeds even if all results are conflicts', async () => {
     const store = createStore()
     await registerDomains(team2, { domains: ['a.com', 'b.com'] }, store)
     const { data } = await registerDomains(team1, { domains: ['b.com', 'a.com'] }, store)
@@ -120,7 +120,7 @@ describe('results', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('the log is away'))],
-  ])('stay the same if onError %s, and no unhandled rejection is left', async (_, onError) => {
+  ])('returns its results even if onError %s, and leaves no unhandled rejection', async (_, onError) => {
     const unhandled = vi.fn()
     process.on('unhandledRejection', unhandled)
     const submitted = { domains: ['poison.com', 'fine.com'] }
@@ -133,14 +133,14 @@ describe('results', () => {
   })
 })
 
-describe('teams', () => {
+describe('a call for a team', () => {
   /** An application whose table has numbers as IDs, so `01` and `1` are the same team. */
   const numbering = (store: DomainStore): DomainStore => ({
     ...store,
     findTeam: teamId => store.findTeam(String(Number(teamId))),
   })
 
-  test('are identified by the ID that findTeam returns, even if the caller spells it differently', async () => {
+  test('uses the team ID that findTeam returns, even if the caller spells it differently', async () => {
     const store = numbering(createStore())
     await registerDomains(organization, { domains, team_id: '01' }, store)
     expect((await registerDomains(team1, { domains }, store)).data.totals.existing).toBe(1)
@@ -156,7 +156,7 @@ describe('teams', () => {
     [{ id: 1 as never }, 'The "id" of a team must be a string; findTeam returned 1'],
     [{ organizationId: 10 as never }, 'The "organizationId" of a team must be a string; findTeam returned 10'],
     [{ state: 'ACTIVE' as never }, 'The "state" of a team must be "active" or "suspended"; findTeam returned "ACTIVE"'],
-  ])('with %j fail with 500, and the cause says what is wrong', async (wrong, message) => {
+  ])('fails with 500 if findTeam returns a team with %j, and the cause says what is wrong', async (wrong, message) => {
     const found = { id: '1', organizationId: '10', state: 'active', ...wrong } as const
     const store: DomainStore = { ...createStore(), findTeam: () => found }
     expect(await rejection(registerDomains(organization, { domains, team_id: '1' }, store))).toMatchObject({
@@ -165,7 +165,7 @@ describe('teams', () => {
     })
   })
 
-  test.each(['', 0, false])('fail with 500 if findTeam returns %j instead of null', async found => {
+  test.each(['', 0, false])('fails with 500 if findTeam returns %j instead of null', async found => {
     const store: DomainStore = { ...createStore(), findTeam: () => found as never }
     expect(await rejection(registerDomains(organization, { domains, team_id: '1' }, store))).toMatchObject({
       status: 500,
@@ -173,13 +173,13 @@ describe('teams', () => {
     })
   })
 
-  test('that cannot be looked up in a transaction fail with 500, and the cause is the failure', async () => {
+  test('in a transaction fails with 500 if findTeam rejects, and the cause is the error of findTeam', async () => {
     const cause = new Error('down')
     const store: DomainStore = { ...createStore(), isInTransaction: true, findTeam: () => Promise.reject(cause) }
     expect(await rejection(registerDomains(team1, { domains }, store))).toMatchObject({ status: 500, cause })
   })
 
-  test('with an ID of more than 64 digits are not looked up', async () => {
+  test('fails with 400, without a lookup, if the team ID has more than 64 digits', async () => {
     const store = createStore()
     const findTeam = vi.spyOn(store, 'findTeam')
     expect(await rejection(registerDomains(organization, { domains, team_id: '1'.repeat(65) }, store))).toMatchObject({
@@ -192,14 +192,14 @@ describe('teams', () => {
     })
   })
 
-  test('are identified by team_id in the body of a call with an organization key', async () => {
+  test('uses the team_id in the body if the key is an organization key', async () => {
     const store = createStore()
     await registerDomains(organization, { domains, team_id: '2' }, store)
     const { data } = await registerDomains(team2, { domains }, store)
     expect(data.totals.existing).toBe(1)
   })
 
-  test('are identified by the team key if there is one, even if the body names another team', async () => {
+  test('uses the team of a team key, even if the body names another team', async () => {
     for (const team_id of ['2', '3', 'x', null, 7]) {
       const store = createStore()
       await registerDomains(team1, { domains, team_id }, store)
@@ -208,11 +208,11 @@ describe('teams', () => {
   })
 
   test.each([
-    ['a team that does not exist', organization, '77'],
-    ['a team of another organization', organization, '3'],
-    ['an ID too large for any database', organization, '9'.repeat(40)],
-    ['the team of a team key, if it no longer exists', { ...team1, teamId: '77' }, undefined],
-  ] as const)('get 404 team_not_found, always with the same message, for %s', async (_, keyContext, team_id) => {
+    ['the team does not exist', organization, '77'],
+    ['the team belongs to another organization', organization, '3'],
+    ['the team ID is too large for any database', organization, '9'.repeat(40)],
+    ['the team of its team key no longer exists', { ...team1, teamId: '77' }, undefined],
+  ] as const)('fails with 404 team_not_found, always with the same message, if %s', async (_, keyContext, team_id) => {
     expect(await rejection(registerDomains(keyContext, { domains, team_id }, createStore()))).toMatchObject({
       status: 404,
       code: 'team_not_found',
@@ -223,7 +223,7 @@ describe('teams', () => {
   test.each([
     ['an organization key', organization],
     ['a team key', { ...team1, teamId: '9' }],
-  ] as const)('that are suspended get 403 team_suspended with %s', async (_, keyContext) => {
+  ] as const)('fails with 403 team_suspended if the team is suspended, with %s', async (_, keyContext) => {
     expect(await rejection(registerDomains(keyContext, { domains, team_id: '9' }, createStore()))).toMatchObject({
       status: 403,
       code: 'team_suspended',
@@ -231,7 +231,7 @@ describe('teams', () => {
     })
   })
 
-  test('that cannot be looked up in time make the call fail with 500, and nothing is registered', async () => {
+  test('fails with 500 and registers nothing if the lookup of the team fails or takes too long', async () => {
     const cause = new Error('connection lost')
     const store = createStore()
     const register = vi.spyOn(store, 'register')
@@ -279,15 +279,15 @@ test.each([
 describe('the order of checks', () => {
   const noScope = { scopes: ['domains:read', 'domains:create:all'] }
 
-  test.each<[string, number, KeyContext, unknown]>([
-    ['insufficient_scope', 403, { ...organization, ...noScope }, null],
-    ['insufficient_scope', 403, { ...team1, ...noScope, teamId: '77' }, { domains }],
-    ['insufficient_scope', 403, { ...team1, scopes: [], teamId: '9' }, { domains }],
-    ['invalid_request', 400, organization, { domains: [], team_id: '77' }],
-    ['invalid_request', 400, { ...team1, teamId: '9' }, { domains: [] }],
-    ['team_not_found', 404, organization, { domains: [''], team_id: '3' }],
-    ['team_suspended', 403, organization, { domains: [''], team_id: '9' }],
-  ])('%s is reported before any later check', async (code, status, keyContext, body) => {
+  test.each<[string, string, number, KeyContext, unknown]>([
+    ['insufficient_scope', 'the body is null', 403, { ...organization, ...noScope }, null],
+    ['insufficient_scope', 'the team does not exist', 403, { ...team1, ...noScope, teamId: '77' }, { domains }],
+    ['insufficient_scope', 'the team is suspended', 403, { ...team1, scopes: [], teamId: '9' }, { domains }],
+    ['invalid_request', 'the team does not exist', 400, organization, { domains: [], team_id: '77' }],
+    ['invalid_request', 'the team is suspended', 400, { ...team1, teamId: '9' }, { domains: [] }],
+    ['team_not_found', 'all hostnames are invalid', 404, organization, { domains: [''], team_id: '3' }],
+    ['team_suspended', 'all hostnames are invalid', 403, organization, { domains: [''], team_id: '9' }],
+  ])('%s is reported even if %s', async (code, _, status, keyContext, body) => {
     expect(await rejection(registerDomains(keyContext, body, createStore()))).toMatchObject({ status, code })
   })
 

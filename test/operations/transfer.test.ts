@@ -79,7 +79,7 @@ async function sweepAll(...stores: readonly ManagedStore[]): Promise<void> {
 }
 
 describe.each(openers)('in %s', (_, prepare) => {
-  test('a transfer of all names while several processes sweep keeps each name watched throughout', async () => {
+  test('each name stays watched while all names are transferred and several processes sweep', async () => {
     const openStore = await prepare()
     const watch = createWatch()
     const stores = [0, 1, 2].map(() =>
@@ -223,7 +223,7 @@ describe('a transfer', () => {
   test.each([
     ['of all names', {}],
     ['of given names', { domains: manyDomains(4) }],
-  ])('%s that would exceed the limit of the new team is rejected as a whole', async (_, part) => {
+  ])('%s is rejected as a whole if it would exceed the limit of the new team', async (_, part) => {
     const store = createLimited()
     await save(store, '1', manyDomains(4))
     await save(store, '5', ['a.com', 'b.com'])
@@ -245,7 +245,7 @@ describe('a transfer', () => {
     expect(data.totals.created).toBe(1)
   })
 
-  test('to another spelling of the same team throws a TypeError and transfers nothing', async () => {
+  test('to another spelling of the same team ID throws a TypeError and transfers nothing', async () => {
     const store = createStore()
     const before = await save(store, '1', ['a.com'])
     const numbering = { ...store, findTeam: (id: string) => store.findTeam(String(Number(id))) }
@@ -258,7 +258,11 @@ describe('a transfer', () => {
     ['to the same team', { from: '1', to: '1' }, 'must be different teams'],
     ['without a new team', { from: '1' }, '"to" must be the ID of a team'],
     ['from a team ID that is a number', { from: 1, to: '2' }, '"from" must be the ID of a team'],
-    ['of an undefined array', { from: '1', to: '2', domains: undefined }, '"domains" must be an array of strings'],
+    [
+      'of undefined instead of an array',
+      { from: '1', to: '2', domains: undefined },
+      '"domains" must be an array of strings',
+    ],
     ['of a string instead of an array', { from: '1', to: '2', domains: 'a.com' }, '"domains" must be an array'],
     [
       'of too many names',

@@ -80,7 +80,7 @@ test("a store in the application's transaction pushes nothing, and its synchroni
   await expect(store.synchronizePending()).rejects.toThrow('sweep with a store on a pool')
 })
 
-test('in a transaction that has already failed, a call sends only a few statements and fails', async () => {
+test('in a transaction that has already failed, a call for 100 names fails after at most 10 statements', async () => {
   await client.query('BEGIN')
   await expect(client.query('SELECT 1 / 0')).rejects.toThrow('division by zero')
   let sent = 0
@@ -95,7 +95,7 @@ test('in a transaction that has already failed, a call sends only a few statemen
   expect(sent).toBeLessThanOrEqual(10)
 })
 
-test('a release in a store without a monitor is pushed by another store that has one', async () => {
+test('a release through a store without a monitor is pushed by the next sweep of a store with one', async () => {
   const pushed: string[] = []
   const synchronize = (changes: readonly Change[]) => void pushed.push(...changes.map(({ kind }) => kind))
   const serving = createPostgresStore({ database: pool, findTeam, synchronize })
@@ -113,9 +113,9 @@ describe('a pending change', () => {
   const refused = new Error('refused')
 
   test.each([
-    ['is pushed', () => {}, ['a.com']],
+    ['succeeds', () => {}, ['a.com']],
     ['is refused', () => Promise.reject(refused), ['a.com', 'b.com', 'c.com']],
-  ])('does not make the sweep wait if another transaction locks it while it %s', async (_, answer, left) => {
+  ])('does not block the sweep if another transaction locks it during a push that %s', async (_, answer, left) => {
     let isOpen = true
     const store = createPostgresStore({
       database: pool,
@@ -142,7 +142,7 @@ describe('a pending change', () => {
     await client.query('ROLLBACK')
   })
 
-  test('that another transaction has locked makes neither retryPending nor a sweep wait', async () => {
+  test('is skipped by retryPending and by sweeps while another transaction has locked it', async () => {
     let isRefused = false
     const store = createPostgresStore({
       database: pool,
@@ -173,7 +173,7 @@ describe('a pending change', () => {
     expect(await store.synchronizePending()).toEqual({ synchronized: 3, failed: 0 })
   })
 
-  test("is not locked by a call for its name in the application's transaction", async () => {
+  test("is not locked if a call in the application's transaction submits the same name", async () => {
     const serving = createPostgresStore({ database: pool, findTeam, synchronize() {} })
     await save(serving, '1', ['a.com'])
     const store = await begin({ synchronize() {} })
@@ -193,7 +193,7 @@ describe('while a call in an open transaction holds its locks,', () => {
       { timeout: 4000 },
     )
 
-  test('a release of one of its names waits for the commit, and releases that name too', async () => {
+  test('a release of a name that the call registers waits for the commit, and then releases it', async () => {
     const serving = createPostgresStore({ database: pool, findTeam })
     await save(serving, '1', ['a.com'])
     await save(await begin(), '1', ['b.com'])
@@ -203,7 +203,7 @@ describe('while a call in an open transaction holds its locks,', () => {
     expect(toDomains(await releasing).sort()).toEqual(['a.com', 'b.com'])
   })
 
-  test('an import with an ID that the call has imported waits for the commit, and is rejected', async () => {
+  test('a second import of an ID that the call imports waits for the commit, and is then rejected', async () => {
     const serving = createPostgresStore({ database: pool, findTeam })
     const domainId = createUuidGenerator()()
     const row = { domainId, teamId: '1', createdAt: new Date(0), synchronized: true }
@@ -215,7 +215,7 @@ describe('while a call in an open transaction holds its locks,', () => {
     expect(await held()).toEqual(['a.com'])
   })
 
-  test('a transfer to the same team waits if the team has a limit, and counts the names of the call', async () => {
+  test("a transfer to the call's team waits if the team has a limit, and then counts the call's names", async () => {
     const limited = (id: string) => ({ id, organizationId: '10', state: 'active' as const, maxDomains: 1 })
     const serving = createPostgresStore({ database: pool, findTeam: limited })
     await save(serving, '2', ['b.com'])
@@ -230,7 +230,7 @@ describe('while a call in an open transaction holds its locks,', () => {
   })
 })
 
-test('a name that cannot be saved costs only its own result, and the transaction stays usable', async () => {
+test('if one name of a call cannot be saved, the others are saved, and the transaction stays usable', async () => {
   await pool.query(poison)
   const store = await begin()
   await client.query('CREATE TABLE orders AS SELECT 1 AS number')
@@ -267,7 +267,7 @@ test.each(['REPEATABLE READ', 'SERIALIZABLE'])(
   },
 )
 
-test('if findTeam waits for a connection of a full pool, the error says to use the same connection', async () => {
+test('if findTeam waits for a second connection of a full pool, the error says to use the first', async () => {
   const one = server.createPool({ max: 1 })
   const transaction = await one.connect()
   await transaction.query('BEGIN')
@@ -302,7 +302,7 @@ test('outside a transaction, a call is rejected and saves nothing', async () => 
   expect(await held()).toEqual([])
 })
 
-test('calls in a transaction take effect in their order, even if they lock the same registrable domain', async () => {
+test('simultaneous calls in a transaction take effect in the order in which they were made', async () => {
   const store = await begin()
   const domains = ['a.example.com', 'b.example.com', 'c.example.com', 'd.example.com']
   const saving = domains.map(domain => save(store, '1', [domain]))
@@ -328,9 +328,9 @@ test('two stores on one client take turns, so a failure in one does not undo wor
 })
 
 test.each([
-  ['before the second store fails too', false],
-  ['only after the second store has failed too', true],
-])('the first call of a second store on a client waits for the rollback of a call that fails %s', async (_, isLate) => {
+  ['the failed call gets its error first', false],
+  ['the failed call gets its error last', true],
+])('if a call fails, the first call of another store on its client waits for the rollback (%s)', async (_, isLate) => {
   await pool.query(poison)
   await client.query('BEGIN')
   const open = (query: PostgresTransaction['query']) => createPostgresStore({ database: { query }, findTeam })
@@ -355,7 +355,7 @@ test.each([
   await pool.query(`DROP TRIGGER saboteur ON ${table}`)
 })
 
-test('if a call times out while it waits for another store on its client, the next call still waits', async () => {
+test('if a call times out while it waits for another store on the same client, the next call still waits', async () => {
   await save(createPostgresStore({ database: pool, findTeam }), '1', ['a.com'])
   const other = await pool.connect()
   await other.query('BEGIN; SELECT FROM domain_registration.locks FOR UPDATE')
@@ -394,7 +394,7 @@ test('a call that had to wait for its turn gives its statements only a part of t
   expect(limits[2]).toBeLessThanOrEqual(0.9 * 0.6 * 9400)
 })
 
-test('a call that fails responds only after the response to its rollback', async () => {
+test('a call that fails rejects only once its rollback is complete', async () => {
   const events: string[] = []
   await client.query('BEGIN')
   async function query(text: string, values: unknown[]) {
@@ -464,7 +464,7 @@ describe('a call that times out', () => {
   })
 
   test.each(['INSERT', 'SELECT current_setting', 'RELEASE'])(
-    'because its process froze after sending %s sends nothing after the transaction has ended',
+    'because its process froze after a statement (%s) sends nothing once the transaction has ended',
     async word => {
       const { sent, store } = await beginWatched(text => text.startsWith(word) && standStill(700))
       const answer = registerDomains(team1, { domains: ['www.frozen.com'] }, store, { timeLimit: 1000 })
@@ -487,7 +487,7 @@ describe('a call that times out', () => {
     },
   )
 
-  test('while waiting for a lock is ended by the server early enough for its rollback', async () => {
+  test('while waiting for a lock has time for its rollback, because the server cancels the statement', async () => {
     await save(createPostgresStore({ database: pool, findTeam }), '1', ['locked.com'])
     const { store } = await beginWatched(() => {}, 2000)
     const other = await pool.connect()

@@ -102,7 +102,7 @@ test('postgres.js: a call that times out does not affect the next call on its co
   await one.end({ timeout: 1 })
 })
 
-test('postgres.js: a connection that ends during a call fails the call, but not the process', async () => {
+test('postgres.js: if the connection ends during a call, the call fails, but the process continues', async () => {
   const network = await createFaultyNetwork({ host: '127.0.0.1', port: server.config.port as number })
   async function registerOnce(domain: string): Promise<unknown> {
     const one = postgres({ ...connection(), port: network.port, max: 1 })
@@ -170,7 +170,7 @@ describe('pg: a transaction that fails', () => {
     return { sent, released, database: toDatabase({ database: pool as PostgresDriver }) }
   }
 
-  test('sends nothing afterwards, because another transaction may have its connection', async () => {
+  test('sends nothing afterwards, because another transaction may be using its connection', async () => {
     const { sent, released, database } = connect(async () => ({ rows: [] }))
     let sendLate = async () => {}
     const running = database.transact(createDeadline(5000), {}, async ({ ask, change }) => {
@@ -205,7 +205,7 @@ describe('pg: a transaction that fails', () => {
   })
 })
 
-test('a bridge does not commit a transaction if its last response comes after the time limit', async () => {
+test('a bridge does not commit a transaction whose last response arrives after the time limit', async () => {
   const last = { name: '', text: 'last' }
   let isCommitted = false
   const bridge: PostgresBridge = {

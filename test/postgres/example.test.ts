@@ -72,7 +72,7 @@ describe('examples/postgres.ts', () => {
     ['in a folder', () => ({ DATA_FOLDER: join(directory, 'data') })],
     ['in PostgreSQL', () => toSettings(server)],
   ])(
-    'keeps registrations and keys %s when it is killed, prints a curl line at each start, and exits on SIGTERM',
+    'with its data %s, loses nothing if it is killed, prints a curl line at each start, and exits on SIGTERM',
     async (_, settings) => {
       const first = await start(settings())
       const created = await first.register(first.key)
@@ -103,7 +103,7 @@ describe('examples/postgres.ts', () => {
     expect(await keys.findKey(await hashApiKey(key))).toMatchObject({ revokedAt: expect.any(Date) })
   })
 
-  test('has few enough lines to be copied', () => {
+  test('has fewer than 60 lines and imports no local file, so it is easy to copy', () => {
     const source = readFileSync(new URL('examples/postgres.ts', root), 'utf8')
     expect(source.split('\n').length).toBeLessThan(60)
     expect(source).not.toMatch(/from '\.\.?\//)

@@ -71,9 +71,9 @@ describe.each([
   const countDeadlocks = () => server.readLog().split('ERROR:  deadlock detected').length - 1
 
   test.each([
-    ['takes no callbacks', (pool: Pool) => () => pool.connect()],
+    ['takes no callback', (pool: Pool) => () => pool.connect()],
     ['is wrapped in an asynchronous function', (pool: Pool) => async (done: never) => pool.connect(done)],
-  ])('uses a pool that %s, and rejects with the reason if the pool has no connection', async (_, toConnect) => {
+  ])('accepts a pool whose `connect` %s, and rejects with the error of a closed pool', async (_, toConnect) => {
     const { database: pool, store } = createStore()
     const behind = createPostgresStore({ database: { connect: toConnect(pool) }, findTeam: () => null })
     await save(behind, '1', ['a.com', 'b.com'])
@@ -115,7 +115,7 @@ describe.each([
     await vi.waitFor(() => expect(countDeadlocks()).toBeGreaterThan(before))
   })
 
-  test('does not deadlock with a release that lists the same names in the opposite order', async () => {
+  test('does not deadlock if two releases list the same names in opposite orders', async () => {
     const domains = ['a.com', 'm.com', 'z.com']
     const [{ store }, { store: other }] = [createStore(), createStore()]
     await save(store, '1', domains)
@@ -130,7 +130,7 @@ describe.each([
     expect(countDeadlocks()).toBe(before)
   })
 
-  test('locks the unregistered names of a release too, so nobody registers one of them meanwhile', async () => {
+  test('locks even the unregistered names of a release, so no other call can register them meanwhile', async () => {
     const { store } = createStore()
     await save(store, '1', ['a.com', 'www.z.com'])
     const other = await foreign.connect()
@@ -142,7 +142,7 @@ describe.each([
     expect(toDomains(await releasing)).toEqual(['a.com'])
   })
 
-  test('rejects with the lock timeout if another program keeps a lock, and keeps its connection', async () => {
+  test('rejects with the lock timeout if another program holds a lock, and then reuses its connection', async () => {
     const { database: pool, store } = createStore({ timeLimit: 500 }, { options: '-c lock_timeout=50ms' })
     await save(store, '1', ['example.com'])
     const failure = await whileLocked(() => rejection(save(store, '1', ['www.example.com', 'example.org'])))
@@ -204,7 +204,7 @@ describe.each([
     },
   )
 
-  test('returns a connection that the pool lends only after the call has timed out', async () => {
+  test('gives a connection back if the pool lends it only after the call has timed out', async () => {
     const { database: pool, store } = createStore({ timeLimit: 100 })
     const borrowed = await pool.connect()
     await expect(rejection(save(store, '1', ['a.com']))).resolves.toMatchObject({ name: 'TimeLimitError' })
@@ -221,7 +221,7 @@ describe.each([
     expect(await save(store, '1', ['b.com', 'www.b.com'])).toHaveLength(2)
   })
 
-  test('discards a connection on which somebody has prepared a statement with the same name', async () => {
+  test('discards a connection that already has a different prepared statement under the same name', async () => {
     const { database: pool } = createStore()
     const database = toDatabase({ database: pool })
     const select = { name: 'taken', text: 'SELECT 1 AS number' }
@@ -267,7 +267,7 @@ describe.each([
     await foreign.query('DELETE FROM domain_registration.changes')
   })
 
-  test('leases a registration from the time when it was saved, even if the call had to wait for a lock', async () => {
+  test('starts the lease of a registration when it is saved, even if the call had to wait for a lock', async () => {
     const synchronizeTimeLimit = 1000
     const { store } = createStore({ synchronize() {}, synchronizeTimeLimit })
     await save(store, '1', ['example.com'])

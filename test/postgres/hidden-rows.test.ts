@@ -62,11 +62,11 @@ describe('a key store whose role is subject to row-level security', () => {
     ['revokeKey', () => keys.revokeKey(record.hash)],
     ['updateKey', () => keys.updateKey(record.hash, { label: 'x' })],
     ['addKey', () => keys.addKey(unknown)],
-  ])('rejects in %s instead of hiding a key', async (_, call) => {
+  ])('rejects `%s`, and the error names row-level security', async (_, call) => {
     await expect(call()).rejects.toThrow(/row-level security/i)
   })
 
-  test('rejects in revokeKey and updateKey if the role may read a key but not change it', async () => {
+  test('rejects `revokeKey` and `updateKey` if the role may read a key but not change it', async () => {
     await admin.query(`CREATE POLICY readable ON ${table('keys')} FOR SELECT USING (true)`)
     await expect(keys.revokeKey(record.hash)).rejects.toThrow('prevented the change of an API key')
     await expect(keys.updateKey(record.hash, { label: 'x' })).rejects.toThrow('prevented the change of an API key')
@@ -95,7 +95,7 @@ test('addKey rejects if a trigger skips the row, and returns false for a known k
   })
 })
 
-test('a release rejects, and releases nothing, if a trigger skips the deletion of one name', async () => {
+test('a release of one name or all names rejects, and releases nothing, if a trigger skips deletions', async () => {
   const store = createPostgresStore({ database: admin, findTeam: () => null })
   await save(store, '1', ['a.com', 'b.com'])
   await whileSkipping('DELETE', 'names', async () => {

@@ -69,11 +69,11 @@ test('under snapshot isolation, simultaneous calls register no overlapping names
   expect(await countOverlaps(withSnapshots('PostgreSQL 11.2-YB-2.25.0.0-b0 on x86_64'), 'snapshots', 50)).toBe(0)
 })
 
-test('under snapshot isolation, names would overlap if the rows of locks were not written', async () => {
+test('under snapshot isolation, names would overlap if locking a row did not also write to it', async () => {
   expect(await countOverlaps(withSnapshots('PostgreSQL 18.0'), 'mistaken', 50)).toBeGreaterThan(0)
 })
 
-test('on PostgreSQL, a call locks an existing lock row without writing it, and a release deletes it', async () => {
+test('on PostgreSQL, a call locks an existing lock row without writing to it, and a release deletes it', async () => {
   await migrate({ database: pool, schema: 'unwritten' })
   const store = createPostgresStore({ database: pool, schema: 'unwritten', findTeam })
   await save(store, '1', manyDomains(20))

@@ -36,7 +36,7 @@ test('four servers that migrate at once all find their tables, even if their loc
   }
 })
 
-test('a second migration keeps all rows, and needs no CREATE privilege', async () => {
+test('a second migration keeps all rows, and succeeds even in a read-only session', async () => {
   const pool = server.createPool()
   await migrate({ database: pool })
   const store = createPostgresStore({ database: pool, findTeam: () => null })
@@ -56,7 +56,7 @@ test('`migrate` rejects tables of a later version', async () => {
 })
 
 test.each(['names', 'changes', 'locks', 'monitor', 'keys'])(
-  '`migrate` rejects if the table "%s" was dropped, and does not replace it by an empty one',
+  '`migrate` rejects if the table "%s" was dropped, and does not replace it with an empty one',
   async table => {
     const pool = server.createPool()
     const schema = `without "${table}`
@@ -103,7 +103,7 @@ test.each(['', 'a\0b'])('%j is rejected as a schema name', schema => {
   expect(() => postgresSchema({ schema })).toThrow(TypeError)
 })
 
-describe('if another process creates the tables at the same moment,', () => {
+describe('if the first transaction of `migrate` fails,', () => {
   /** A database whose first transaction fails. */
   function createRacing(failure: object): PostgresBridge {
     const pool = server.createPool({ max: 1 })
@@ -122,7 +122,7 @@ describe('if another process creates the tables at the same moment,', () => {
   }
 
   test.each(['23505', '42P07', '42P06', '42710', '42P16', '40001', '40P01', '55P03', 'XX000'])(
-    '`migrate` tries again after an error with the code %s',
+    'it is repeated after the error %s, because another process may be creating the tables',
     async code => {
       const schema = `race_${code}`
       await migrate({ database: createRacing({ code }), schema })
@@ -131,14 +131,14 @@ describe('if another process creates the tables at the same moment,', () => {
   )
 
   test.each([{ code: '42501' }, { code: 'XX000', hint: 'Connect to the coordinator' }])(
-    '`migrate` rejects with the error %o, which has another cause',
+    'it is not repeated after the error %o, because a retry would not help',
     async failure => {
       await expect(migrate({ database: createRacing(failure), schema: 'refused' })).rejects.toMatchObject(failure)
     },
   )
 })
 
-test('`migrate` creates all tables if a migration tool has stopped before it recorded the version', async () => {
+test('`migrate` creates missing tables if a migration tool has stopped before recording the version', async () => {
   const pool = server.createPool()
   const [unfinished = ''] = postgresSchema({ schema: 'unfinished' }).split('INSERT INTO')
   await pool.query(`${unfinished}; DROP TABLE unfinished.names`)

@@ -68,9 +68,9 @@ test.each<[string, () => unknown]>([
 })
 
 test.each([
-  [true, [/^domain_registration_find_key_/, /^domain_registration_find_names_/]],
-  [false, []],
-])('preparedStatements: %s decides whether stores and key stores prepare statements', async (isOn, expected) => {
+  [true, 'prepare', [/^domain_registration_find_key_/, /^domain_registration_find_names_/]],
+  [false, 'do not prepare', []],
+])('with preparedStatements: %s, stores and key stores %s statements', async (isOn, _, expected) => {
   const names: string[] = []
   const client = {
     async query({ name, text }: { name?: string; text: string }) {
@@ -90,7 +90,7 @@ test.each([
 })
 
 test.each(['3F000', '42P01', '42703', '42P10'])(
-  'if the database reports with %s that a part of the tables is missing, calls say how to create it',
+  'if a statement fails with %s because tables are missing or outdated, the error says to run `migrate`',
   async code => {
     const cause = Object.assign(new Error('missing'), { code })
     const database: PostgresDriver = { ...silent, query: () => Promise.reject(cause) }
@@ -103,7 +103,7 @@ test.each(['3F000', '42P01', '42703', '42P10'])(
   },
 )
 
-test('`migrate` creates nothing if it cannot find out whether there are tables', async () => {
+test('`migrate` creates nothing if it cannot find out whether the tables exist', async () => {
   let hasBegun = false
   const denied = Object.assign(new Error('permission denied'), { code: '42501' })
   const database: PostgresDriver = {

@@ -50,13 +50,13 @@ describe.each(Object.entries(drivers))('an order placed through %s', (driver, pl
     return [orders.rows.map(({ id }) => id), names.rows.map(({ domain }) => domain)]
   }
 
-  test('saves neither the order nor a name if it is rolled back', async () => {
+  test('is rolled back together with its names if one of them is invalid', async () => {
     const order = { id: driver, teamId: '1', domains: [`kept.${name}.example.com`, 'localhost'] }
     expect(await rejection(placeOrder(order))).toMatchObject({ message: expect.stringContaining('localhost') })
     expect(await saved()).toEqual([[], []])
   })
 
-  test('is saved together with its names, even if sixty are placed at once on ten connections', async () => {
+  test('is saved together with its names, even if sixty orders are placed at once on ten connections', async () => {
     const orders = Array.from({ length: 60 }, (_, number) => ({
       id: `${driver} ${number}`,
       teamId: '1',

@@ -129,7 +129,7 @@ describe('over HTTP', () => {
     ['every COMMIT is lost on the way', async () => network.suffer(loseCommit), endFault],
     ['the server has become read-only', becomeReadOnly, () => setDatabaseReadOnly('off')],
     ['another session keeps a lock on the whole table', lockTable, unlockTable],
-  ])('while %s, a call gets a 500 and saves nothing, and succeeds afterwards', async (_, begin, end) => {
+  ])('while %s, a call gets a 500 and saves nothing, and a later retry succeeds', async (_, begin, end) => {
     const domains = ['example.com', 'www.example.com', 'localhost', 'example.org']
     await begin()
     const failed = await post('/impatient/known-caller', domains)
@@ -156,7 +156,7 @@ describe('over HTTP', () => {
     expect([pool.totalCount, pool.idleCount, pool.waitingCount]).toEqual([1, 1, 0])
   })
 
-  test('if the response to its COMMIT is lost, a call for several registrable domains recovers by itself', async () => {
+  test('a call for several registrable domains succeeds even if the response to its COMMIT is lost', async () => {
     const domains = ['example.com', 'example.org']
     network.suffer(onlyOnce(loseAnswerToCommit))
     const { data } = await post('/known-caller', domains)
@@ -167,7 +167,7 @@ describe('over HTTP', () => {
     expect(onError).not.toHaveBeenCalled()
   })
 
-  test('if the response to its COMMIT is lost, a call for one name says that it may have been saved', async () => {
+  test('a call for one name fails if the response to COMMIT is lost, and says that it may be saved', async () => {
     network.suffer(onlyOnce(loseAnswerToCommit))
     expect(await post('/known-caller', ['example.com'])).toEqual({
       status: 500,
@@ -208,7 +208,7 @@ describe.each([
     ['client', ['acknowledged, all saved', 'failed, nothing saved']],
     ['server', ['acknowledged, all saved', 'failed, all saved', 'failed, nothing saved']],
   ] as const)(
-    'a call is saved as a whole or not at all, wherever the connection is cut in the data from the %s',
+    'a call is saved as a whole or not at all, wherever the data from the %s is cut off',
     async (end, expected) => {
       const before = network.carried[end]
       await call(['measured.com', 'www.measured.com', '*.sub.measured.com'])
@@ -223,7 +223,7 @@ describe.each([
     60_000,
   )
 
-  test('a connection that ends immediately fails the call, but does not end the process', async () => {
+  test('if the connection ends as soon as it is ready, a call fails, but the process continues', async () => {
     network.suffer(endWhenReady)
     expect((await call(['example.com'])).totals).toEqual({ created: 0, existing: 0, invalid: 1 })
     network.suffer(noFault)

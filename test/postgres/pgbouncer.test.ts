@@ -9,7 +9,7 @@ import { describeKeyStore, describeStore } from './suites.ts'
 
 const program = findPgBouncer()
 const name = program
-  ? `PgBouncer ${program.version} in transaction mode, without prepared statements`
+  ? `PgBouncer ${program.version} in transaction mode`
   : 'PgBouncer: skipped, because it is not installed (Debian: apt-get install pgbouncer)'
 
 const CALLERS = 12
@@ -30,8 +30,8 @@ describe.skipIf(!program)(name, () => {
   })
   const createPool = (pipeline: boolean) => server.createPool({ port: bouncer.port, max: CALLERS, pipeline })
 
-  describeStore('PgBouncer', () => pool, { preparedStatements: false })
-  describeKeyStore('PgBouncer', () => pool, { preparedStatements: false })
+  describeStore('PgBouncer, without prepared statements', () => pool, { preparedStatements: false })
+  describeKeyStore('PgBouncer, without prepared statements', () => pool, { preparedStatements: false })
 
   /** There are more callers than sessions, so a session serves several callers in turn. */
   async function call(through: Pool, schema: string, preparedStatements: boolean): Promise<unknown[]> {

@@ -29,7 +29,7 @@ function createCalls() {
   }
 }
 
-describe('calls for the same registrable domain', () => {
+describe('calls that share a registrable domain', () => {
   test('run two at a time, in order of arrival, and calls for other domains do not wait for them', async () => {
     const { begun, call, end } = createCalls()
     for (const name of ['1', '2', '3', '4']) void call(name, ['a.com'])
@@ -52,7 +52,7 @@ describe('calls for the same registrable domain', () => {
     expect(begun).toEqual(['1', '2', '4', '5', '3'])
   })
 
-  test('start no other call when they time out in the queue', async () => {
+  test('still run two at a time after one of them has timed out in the queue', async () => {
     const { begun, call, end } = createCalls()
     for (const name of ['1', '2', '3']) void call(name, ['a.com'])
     await expect(call('late', ['a.com'], 20)).rejects.toThrow(TimeLimitError)
@@ -63,7 +63,7 @@ describe('calls for the same registrable domain', () => {
     expect(begun).toEqual(['1', '2', '3', '4'])
   })
 
-  test('pass on their turn if it comes at the moment at which they time out', async () => {
+  test('pass their turn on to the next call if they time out just as it comes', async () => {
     const queues = createQueues()
     const ends: (() => void)[] = []
     const run = <T>(work: () => Promise<T>, deadline = createDeadline(2000)) => queues.run(['a.com'], deadline, work)
@@ -83,7 +83,7 @@ describe('calls for the same registrable domain', () => {
     ends[1]?.()
   })
 
-  test('take one turn even if they name the domain twice', async () => {
+  test('take only one turn each, even if they list the domain twice', async () => {
     const { begun, call } = createCalls()
     for (const name of ['1', '2']) void call(name, ['a.com', 'a.com'])
     await soon()
@@ -98,7 +98,7 @@ describe('calls for the same registrable domain', () => {
     expect(failures.map(({ status }) => status)).toEqual(Array(4).fill('rejected'))
   })
 
-  test(`all get their turn, regardless of which domains they share, with SEED=${seed}`, async () => {
+  test(`all get their turn, whichever domains they share, with SEED=${seed}`, async () => {
     const random = createRandom(seed)
     const queues = createQueues()
     const running = new Map<string, number>()

@@ -27,7 +27,7 @@ async function register(...domains: string[]) {
   return data.results.flatMap(result => (result.status === 'created' ? [result] : []))
 }
 
-test("the guide's query finds names that contain a word, and uses an index on a large table", async () => {
+test('the query in docs/recipes/admin.md finds names that contain a word, with an index on a large table', async () => {
   await register('my-paypal-login.com', 'www.example.com')
   const [query = '', index = ''] = readSql('admin')
   expect((await pool.query(query)).rows.map(({ domain }) => domain)).toEqual(['my-paypal-login.com'])
@@ -41,7 +41,7 @@ test("the guide's query finds names that contain a word, and uses an index on a 
   expect(rows.map(row => row['QUERY PLAN']).join('\n')).toContain('names_containing')
 })
 
-test("the guide's audit table records who registered a name first, and its query finds missing entries", async () => {
+test("the table in docs/recipes/audit.md keeps a name's first entry, and the query finds missing entries", async () => {
   const [create = '', insert = '', findMissing = ''] = readSql('audit')
   await pool.query('DELETE FROM domain_registration.names')
   await pool.query(create)

@@ -22,7 +22,7 @@ describe('a transaction', () => {
     },
   )
 
-  test('is repeated after pauses that double, up to 200 ms', async () => {
+  test('is repeated after pauses that double up to a limit of 200 ms', async () => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
     onTestFinished(vi.spyOn(Math, 'random').mockReturnValue(0.8).mockRestore)
@@ -39,7 +39,7 @@ describe('a transaction', () => {
     expect(pauses).toEqual([4, 8, 16, 32, 64, 128, 160, 160])
   })
 
-  test('is tried three times if a row exists, because a constraint of the application may be violated', async () => {
+  test("is tried only three times after a unique violation, as the constraint may be the application's", async () => {
     expect(await run({ code: '23505' })).toMatchObject({ attempts: 3, error: { code: '23505' } })
   })
 
@@ -55,15 +55,15 @@ describe('a transaction', () => {
   endless.cause = endless
 
   test.each([
-    ['is repeated after a conflict that an ORM wraps in a cause', nested(1), 2],
-    ['is repeated after a conflict that several layers wrap', nested(6), 2],
+    ['is repeated after a conflict that an ORM reports as the cause of its own error', nested(1), 2],
+    ['is repeated after a conflict at the end of a chain of six causes', nested(6), 2],
     ['is repeated after a conflict whose code Prisma calls originalCode', { cause: { originalCode: '40001' } }, 2],
     [
-      'is repeated after a conflict in the error of a driver adapter of Prisma',
+      'is repeated after a conflict that a driver adapter of Prisma reports',
       { meta: { driverAdapterError: { cause: { originalCode: '40001' } } } },
       2,
     ],
-    ['is not repeated after an error without a code that is its own cause', endless, 1],
+    ['is not repeated after an error that has no code and is its own cause', endless, 1],
   ])('%s', async (_, failure, attempts) => {
     expect(await run(failure, { times: 1 })).toMatchObject({ attempts })
   })

@@ -65,7 +65,7 @@ test('a call needs two round trips to the database, even if it finds registratio
   expect(await tripsOf(manyDomains(100))).toEqual([first, second])
 })
 
-test('a call for a team with a limit also locks the team and counts its names in two round trips', async () => {
+test('a call for a team with a limit needs only two round trips, and locks the team before it counts', async () => {
   const name = toTestName('limited.com')
   const request = createRequest('1', [name], [], () => [name])
   trips = []
@@ -76,7 +76,7 @@ test('a call for a team with a limit also locks the team and counts its names in
   expect(rows[0]).toEqual({ registrable_domain: '#1' })
 })
 
-test('a call that changes nothing commits without waiting for the disk', async () => {
+test('a call that changes nothing ends with ROLLBACK, so it does not wait for the disk', async () => {
   await save(store, '1', ['held.com'])
   trips = []
   await lookUp(store, '1', ['held.com', 'free.com'])
@@ -97,7 +97,7 @@ test("a release sends the same statements for another team's name as for an unre
   expect(await release('own.com', 'theirs.com')).toEqual(await release('own.org', 'free.com'))
 })
 
-test('without pipelining, each statement waits for the previous one', async () => {
+test('without pipelining, each statement waits for the response to the previous one', async () => {
   const unpipelined = await createWatchedStore(false)
   await tripsOf(['unpipelined-warm-up.com'], unpipelined)
   expect(await tripsOf(['unpipelined.com'], unpipelined)).toEqual([...first, ...second].map(each => [each]))

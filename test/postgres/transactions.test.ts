@@ -140,7 +140,7 @@ describe.each(Object.entries(drivers))('%s:', (name, { overPool, begin }) => {
 })
 
 // `tsc` checks this test.
-test('the types accept the drivers, and reject a transaction or a single connection instead of a pool', () => {
+test('the types accept the pool of each driver, but neither a transaction nor a single connection', () => {
   expectTypeOf<Pool | PGlite | PGliteInterface | Sql>().toExtend<PostgresDriver>()
   expectTypeOf<PgliteTransaction>().toExtend<PostgresTransaction>()
   expectTypeOf<TransactionSql>().toExtend<PostgresJsTransaction>()
@@ -162,7 +162,7 @@ test('the types accept the drivers, and reject a transaction or a single connect
     }))
 })
 
-test('docs/postgres-drivers.md shows the forms of a transaction that are tested here', () => {
+test('every way to pass a transaction in docs/postgres-drivers.md is used in these tests', () => {
   const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
   const tests = read('transactions.test.ts') + read('../drivers/prisma.test.js')
   const used = tests.replaceAll(/: (?:string|unknown\[\])/g, '')

@@ -17,7 +17,7 @@ describeTwoLists(async () => {
   return ({ createPostgresStore }) => createPostgresStore({ database: server.createPool(), schema, findTeam })
 })
 
-test("two suffix lists in use at once may let names overlap, and the guide's query finds such names", async () => {
+test('servers with different suffix lists may register overlapping names, which docs/upgrades.md finds', async () => {
   const pool = server.createPool()
   await migrate({ database: pool })
   const olderLibrary = await buildOlderLibrary()

@@ -92,7 +92,7 @@ async function startWorker(options: Parameters<StartServer>[0]): Promise<Running
   })
 }
 
-describe('a call with the fetch of the runtime succeeds in', () => {
+describe("a call through the runtime's own fetch succeeds in", () => {
   for (const { name, program, run } of [...nodes, bun, deno]) {
     test.skipIf(!program)(name + (program ? '' : why), async () => {
       const { keys, issue } = createKeys()

@@ -50,8 +50,8 @@ describe('createSqliteStore rejects', () => {
     ['undefined', undefined],
     ['a file name', 'registrations.db'],
     ['a pg pool', { connect() {}, query() {} }],
-    ['the storage of a Durable Object that does not use SQLite', { transactionSync() {}, sql: undefined }],
-  ])('%s as the database', (_, database) => {
+    ['the storage of a Durable Object without SQLite', { transactionSync() {}, sql: undefined }],
+  ])('the option `database` if it is %s', (_, database) => {
     expect(() => createStore({ database: database as never })).toThrow(
       'The option "database" must be an open DatabaseSync from node:sqlite, a Database from better-sqlite3',
     )

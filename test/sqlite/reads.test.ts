@@ -55,7 +55,7 @@ test.each([
   ['setReadBigInts', toBigInts],
   ['setReturnArrays', Object.values],
 ])(
-  'a store returns numbers and objects, even if the application has turned on %s on its handle',
+  'a store returns numbers and objects, even if the application has turned on %s for the database',
   async (set, change) => {
     const database = openDatabase()
     const changed: TestDatabase = {

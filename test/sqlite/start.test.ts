@@ -30,7 +30,7 @@ test.each([
   ['full', 2],
   ['normal', 1],
 ] as const)(
-  'if the option `synchronous` is %s, PRAGMA synchronous is %i, and SQLite does not wait for locks itself',
+  'if the option `synchronous` is %s, PRAGMA synchronous is %i, and PRAGMA busy_timeout is 0',
   (synchronous, level) => {
     const database = openDatabase()
     createSqliteStore({ database, findTeam: () => null, synchronous })
@@ -74,8 +74,8 @@ const WAIT = ['BEGIN IMMEDIATE', 'COMMIT']
 
 test.each([
   ['switches to write-ahead logging', {}, TRY],
-  ['keeps write-ahead logging, without waiting for a lock', { mode: 'wal' }, ['PRAGMA journal_mode']],
-  ['waits if a lock prevents the switch, and tries again', { fails: 2 }, [...TRY, ...WAIT, ...TRY, ...WAIT, ...TRY]],
+  ['that already uses write-ahead logging does not wait for a lock', { mode: 'wal' }, ['PRAGMA journal_mode']],
+  ['switches to write-ahead logging once a lock is free', { fails: 2 }, [...TRY, ...WAIT, ...TRY, ...WAIT, ...TRY]],
 ])('a store that opens a file %s', (_, options, switching) => {
   const { database, watched, settings } = openWatched(options)
   createSqliteStore({ database: watched, findTeam: () => null })
@@ -91,19 +91,15 @@ test.each([
 })
 
 test.each([
-  [
-    'the lock stays taken for longer than the time limit',
-    'database is locked',
-    'Other connections held the write lock',
-  ],
+  ['another connection holds the lock for too long', 'database is locked', 'Other connections held the write lock'],
   ['the disk fails', 'disk I/O error', 'could not be read or written'],
-])('a store that cannot switch to write-ahead logging, because %s, is not created', (_, failure, message) => {
+])('createSqliteStore throws if it cannot switch to write-ahead logging because %s', (_, failure, message) => {
   const { watched, settings } = openWatched({ fails: Number.POSITIVE_INFINITY, failure })
   expect(() => createSqliteStore({ database: watched, findTeam: () => null, timeLimit: 29.5 })).toThrow(message)
   expect(settings()[0]).toBe('PRAGMA busy_timeout = 30')
 })
 
-test('a database has one record of a monitor, even if several stores sweep it repeatedly', async () => {
+test('a database contains only one monitor record, even if several stores sweep it repeatedly', async () => {
   const database = openDatabase()
   for (let start = 0; start < 2; start += 1) {
     const store = createSqliteStore({ database, findTeam: () => null, synchronize() {} })
@@ -112,7 +108,7 @@ test('a database has one record of a monitor, even if several stores sweep it re
   expect(database.prepare('SELECT count(*) AS count FROM domain_registration_monitor').all()).toEqual([{ count: 1 }])
 })
 
-test('a store creates all tables if a migration tool has stopped before it recorded the version', async () => {
+test('a store creates missing tables if a migration tool has stopped before recording the version', async () => {
   const database = openDatabase()
   const [unfinished = ''] = sqliteSchema().split('-- Older tables')
   database.exec(`${unfinished}; DROP TABLE domain_registration_names`)

@@ -41,7 +41,7 @@ function openHeld(file: string, ofSecond: { timeLimit?: number } = {}) {
   return { ...opened, second, other }
 }
 
-test('calls that wait for a lock are served again after an earlier queue has ended', async () => {
+test('a new queue of calls for the write lock is served after an earlier queue has ended', async () => {
   const { store, other } = openHeld('again.db')
   for (const domain of ['a.com', 'b.com']) {
     const saving = save(store, '1', [domain])
@@ -64,7 +64,7 @@ describe('with timers that a test controls', () => {
     vi.restoreAllMocks()
   })
 
-  test('only the first queued call polls, every 5 ms on average, and then all are served at once', async () => {
+  test('only the first queued call polls, every 5 ms on average, and all run once the lock is free', async () => {
     const { store, other, polls } = openHeld('polls.db')
     const order: string[] = []
     const calls = manyDomains(3).map(async domain => {
@@ -90,7 +90,7 @@ describe('with timers that a test controls', () => {
     other.exec('COMMIT')
   })
 
-  test("a call with a shorter time limit than the store's ends at its own, and saves nothing later", async () => {
+  test("a call ends at its own time limit if that is shorter than the store's, and saves nothing later", async () => {
     const { store, other, failure } = openHeld('early.db')
     const request = { teamId: '1', registrableDomains: ['a.com'], domains: ['a.com'], bases: [], timeLimit: 30 }
     const decide = () => [{ domain: 'a.com', registrableDomain: 'a.com' }]
@@ -107,7 +107,7 @@ describe('with timers that a test controls', () => {
     expect(await store.list()).toMatchObject([{ domain: 'b.com' }])
   })
 
-  test('a call that was served in time removes no later call from the queue when its time limit is over', async () => {
+  test('the time limit of a call that has been served does not remove a later call from the queue', async () => {
     const { store, second: hasty, other } = openHeld('served.db', { timeLimit: 100 })
     const first = save(hasty, '1', ['a.com'])
     other.exec('COMMIT')

@@ -68,16 +68,22 @@ test.each([1, 0.5, 30_000, 2 ** 31 - 1])('%s ms is a valid time limit', limit =>
 
 test.each([
   ['if all of it has passed', 20, 20, undefined, 'the time limit of 20 ms'],
-  ['even if the call had only a part of it', 20, 30_000, undefined, '20 ms, a part of the time limit of 30000 ms'],
-  ['if the limit of one step has passed', 30_000, 30_000, 20, '20 ms, a part of the time limit of 30000 ms'],
-  ['in whole milliseconds', 20.4, 30_000.5, undefined, '20 ms, a part of the time limit of 30000.5 ms'],
-  ['if it passes before the limit of one step', 20, 20, 30_000, 'the time limit of 20 ms'],
+  ['even if the call had only a part of it left', 20, 30_000, undefined, '20 ms, a part of the time limit of 30000 ms'],
+  ['if the shorter limit of one step has passed', 30_000, 30_000, 20, '20 ms, a part of the time limit of 30000 ms'],
+  [
+    'and rounds the part that has passed to milliseconds',
+    20.4,
+    30_000.5,
+    undefined,
+    '20 ms, a part of the time limit of 30000.5 ms',
+  ],
+  ['if it passes before the longer limit of one step', 20, 20, 30_000, 'the time limit of 20 ms'],
 ])('the error names the configured time limit, %s', async (_, milliseconds, timeLimit, step, expected) => {
   const waiting = createDeadline(milliseconds, timeLimit).wait(new Promise(() => {}), step)
   await expect(waiting).rejects.toThrow(new TimeLimitError(`No response within ${expected}`))
 })
 
-test('the remaining time is never below 0, so a call can tell that it is over', async () => {
+test('the remaining time is 0, and not less, once the time limit has passed', async () => {
   expect(createDeadline(30_000).remaining()).toBeGreaterThan(0)
   const deadline = createDeadline(5)
   await new Promise(resolve => setTimeout(resolve, 10))
@@ -91,9 +97,9 @@ test('a call waits longer than its time limit only for a store in a transaction 
   await expect(waitForStore({}, late(), createDeadline(30_000), 5)).rejects.toThrow('5 ms, a part of')
 })
 
-test('a call may take 30 seconds unless told otherwise', () => expect(CALL_TIME_LIMIT).toBe(30_000))
+test('the default time limit of a call is 30 seconds', () => expect(CALL_TIME_LIMIT).toBe(30_000))
 
-test('waiting for a thenable whose `then` throws is rejected immediately, and leaves no timer behind', async () => {
+test('a wait for a thenable whose `then` throws rejects immediately, and leaves no timer behind', async () => {
   const timers = () => process.getActiveResourcesInfo().filter(resource => resource === 'Timeout').length
   const before = timers()
   // biome-ignore lint/suspicious/noThenProperty: a store may return a thenable

@@ -31,7 +31,7 @@ test('work that ignores its signal is abandoned at the time limit', async () => 
   expect(seen?.reason).toEqual(new TimeLimitError(message))
 })
 
-test("an aborted signal ends the wait with its reason, and aborts the work's signal", async () => {
+test("if the caller's signal is aborted, the wait ends with its reason, and the work's signal is aborted", async () => {
   const outer = new AbortController()
   const running = runWithin({ milliseconds: 50_000, message, signal: outer.signal }, signal => {
     outer.abort(new Error('stopped'))
@@ -41,7 +41,7 @@ test("an aborted signal ends the wait with its reason, and aborts the work's sig
   await expect(running).rejects.toThrow('stopped')
 })
 
-test('work does not start if the signal is already aborted', async () => {
+test("work does not start if the caller's signal is already aborted", async () => {
   const limits = { milliseconds: 50_000, message, signal: AbortSignal.abort(new Error('stopped')) }
   await expect(runWithin(limits, () => expect.unreachable('It is not begun'))).rejects.toThrow('stopped')
 })

@@ -38,7 +38,7 @@ async function query(sql: string): Promise<void> {
 }
 
 test.skipIf(isGiven)(
-  `after random kills${hasDump ? ' and a restored dump' : ''}, SEED=${seed}, exactly the registered names are watched`,
+  `after random kills${hasDump ? ' and a restored dump' : ''}, exactly the registered names are watched (SEED=${seed})`,
   () => {
     const killDatabase: System['killDatabase'] = async (pause, random) => {
       const kind = random.pick(['all', 'all', 'postmaster', 'backend'] as const)

@@ -236,7 +236,7 @@ function findBelow(base: string, ownFirst: readonly StoredRegistration[], teamId
   return below
 }
 
-/** Returns the index of the first registration whose ID is not less than the given ID. */
+/** Returns the index of the first registration whose ID is equal to or greater than the given ID. */
 function findIndex(ordered: readonly StoredRegistration[], id: string): number {
   let [low, high] = [0, ordered.length]
   while (low < high) {

@@ -52,8 +52,8 @@ export async function* eachPage(
 }
 
 /**
- * Iterates over the registrations that a team has when the iteration begins. Later ones are left out. Otherwise two
- * transfers in opposite directions would never end.
+ * Iterates over the registrations that a team has when the iteration begins. Later ones are left out. Otherwise, two
+ * simultaneous transfers in opposite directions would never end.
  */
 export async function* eachPageHeld(
   store: DomainStore,

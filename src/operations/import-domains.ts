@@ -53,10 +53,10 @@ export interface ImportResult {
  * Saves registrations from another store, with their IDs, teams and times. Use it to move to another database. The
  * overlap rules apply to existing and to imported registrations. Limits of teams do not apply.
  *
- * The import saves parts of 1,000 registrations, each in one atomic step. It holds one part and all rejections in
- * memory. If it fails, the earlier parts stay saved. It is safe to repeat an import: registrations with the same ID and
- * team stay as they are. But if names were released after the first import, a repeated import registers them again. So
- * finish the import before teams release names.
+ * The import saves registrations in parts of 1,000, each part in one atomic step. It holds one part and all rejections
+ * in memory. If it fails, the earlier parts stay saved. It is safe to repeat an import: registrations with the same ID
+ * and team stay as they are. But if names were released after the first import, a repeated import registers them again.
+ * So finish the import before teams release names.
  *
  * | code | why |
  * | --- | --- |

@@ -89,7 +89,7 @@ export async function exportDomains(
   return toPages([...(await read(after))], read)
 }
 
-/** The length of a page. While a reader stalls, one page and the buffers of its connection stay in memory. */
+/** The length of a page. While a reader stalls, one page and the buffers of the reader's connection stay in memory. */
 const EXPORT_PAGE = 200
 
 /**

@@ -12,7 +12,7 @@ export interface Watched {
   readonly teamId?: string | undefined
 }
 
-/** A change to the monitor's list, so that it watches exactly the registered names. */
+/** A change to the monitor's list. After all corrections, the monitor watches exactly the registered names. */
 export type Correction =
   | { readonly action: 'add'; readonly registration: Registration }
   | { readonly action: 'remove'; readonly watched: Watched }

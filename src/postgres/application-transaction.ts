@@ -20,8 +20,8 @@ const WORKING_SHARE = 0.9
 const STATEMENT_SHARE = 0.6
 
 /**
- * The most recent call in each session, whichever store made it. Calls run one after another, because savepoints cannot
- * overlap.
+ * The most recent call in each session, regardless of which store made it. Calls run one after another, because
+ * savepoints cannot overlap.
  */
 const lastTurn = new Map<string, Promise<unknown>>()
 

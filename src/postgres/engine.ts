@@ -33,7 +33,7 @@ const ON_WORKERS_TOO: Settings = { 'citus.propagate_set_commands': 'local' }
 const PLANNING = {
   /** Prepared statements are planned once, because planning takes longer than running them. */
   PostgreSQL: { plan_cache_mode: 'force_generic_plan', ...BY_INDEX },
-  /** PostgreSQL with the Citus extension, which needs the values of parameters to find the right shards. */
+  /** PostgreSQL with the Citus extension. Citus needs the values of parameters to find the right shards. */
   Citus: { ...BY_ONE_CONNECTION, ...BY_INDEX, ...ON_WORKERS_TOO, plan_cache_mode: 'force_custom_plan' },
   /** Any other engine with the same protocol. Some of them have only snapshot isolation. */
   other: {},

@@ -67,7 +67,7 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
       toRow: (values, [teamId, createdAt = '']) => `${values}, ${teamId}, ${toTime(createdAt)}`,
     }),
 
-    /** Inserts names with their own teams and times, which are in milliseconds. */
+    /** Inserts names with their own teams and times. The times are in milliseconds. */
     insertAsGiven: createInsert(engine, {
       name: 'insert_as_given',
       into: `${names} (domain_id, second_level_domain, path, domain, registrable_domain, team_id, created_at)`,

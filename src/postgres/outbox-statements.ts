@@ -108,7 +108,7 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
 
     /** Deletes changes of the kind $2. */
     finish: prepared('finish', `DELETE FROM ${changes} AS waiting WHERE ${isFree(`${isNamed('$3')} AND kind = $2`)}`),
-    /** After registrations were pushed, makes the releases that replaced them due at once. */
+    /** After registrations were pushed: makes a release due at once if it replaced one of them. */
     hastenReleases: prepared(
       'hasten_releases',
       `UPDATE ${changes} AS waiting SET due = ${NOW} WHERE ${isFree(`${isNamed('$2')} AND kind = 'released'`)}`,

@@ -43,7 +43,7 @@ const createSteps = (transact: Transact): Outbox => ({
   take: (limit, lease) =>
     transact(async transaction => {
       const { ask, change, statements, engine } = transaction
-      // On Citus sweeps take turns, because Citus cannot lock rows of several shards while it searches for them.
+      // On Citus, sweeps take turns, because Citus cannot lock rows of several shards while it searches for them.
       if (engine === 'Citus') void claim(transaction, [SWEEP])
       void change(statements.hastenFresh, LONGEST_WAIT + lease)
       void change(statements.hastenRefused, LONGEST_WAIT + lease)

@@ -16,7 +16,7 @@ export interface Queues {
 
 /**
  * How many calls for one registrable domain run at once. One holds the lock. The other already waits for the lock in
- * the database, so it gets the lock next without delay.
+ * the database, so it gets the lock as soon as the first call ends.
  */
 const RUNNING = 2
 

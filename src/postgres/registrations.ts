@@ -254,7 +254,7 @@ async function transfer(
   return { found, saved }
 }
 
-/** Returns the team's registrations with these names and IDs, keyed by ID. */
+/** Returns the team's registrations that have one of these names or IDs, keyed by ID. */
 async function findHeld(
   transaction: StoreTransaction,
   teamId: string,

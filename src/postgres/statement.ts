@@ -46,7 +46,7 @@ function checksum(text: string): string {
 export interface BoundStatement {
   readonly text: string
   readonly name?: string
-  /** The types of drivers require a mutable array. */
+  /** The drivers' types require a mutable array. */
   readonly values?: unknown[]
 }
 

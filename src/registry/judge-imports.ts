@@ -2,7 +2,7 @@ import { type ConflictCode, covers, judge } from './overlap.ts'
 import { createHoldings, createLookUp, findBases } from './request.ts'
 import type { ImportFindings, ImportRequest, ListedRegistration, Registration } from './store.ts'
 
-/** Why a registration to import conflicts with registrations in the store. */
+/** Why a registration that is to be imported conflicts with registrations in the store. */
 export type ImportConflict = ConflictCode | 'id_is_taken' | 'domain_has_another_id'
 
 /** The verdict on a registration to import. */

@@ -341,9 +341,9 @@ export interface DomainStore {
    * - Each registration MUST get a new `domainId`, because an ID never moves to another team. Its name and registrable
    *   domain stay the same. Names and IDs that the team `from` has not registered MUST be skipped.
    * - The registration of the new ID and the release of the former ID MUST be recorded as changes in the same step. The
-   *   release MUST NOT be pushed before the registration, not even after refusals or by another process, so the monitor
-   *   never stops watching the name. This does not apply if the new ID is itself released before its registration is
-   *   pushed.
+   *   release MUST NOT be pushed before the registration, even if changes are refused or another process pushes, so the
+   *   monitor never stops watching the name. This does not apply if the new ID is itself released before its
+   *   registration is pushed.
    *
    * @throws {TypeError} if `domains` is not an array of strings, or has more than 1,000 entries.
    */

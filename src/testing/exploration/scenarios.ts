@@ -21,9 +21,12 @@ export interface Action {
   run(store: ManagedStore): Promise<ActionResult>
 }
 
-/** Actions that processes perform at the same time, and how much may fail. Every order of their steps is explored. */
+/**
+ * Actions that processes perform at the same time, and how many failures may happen. Every order of their steps is
+ * explored.
+ */
 export interface Scenario {
-  /** The actions that happen before the scenario, without failures. */
+  /** The actions that are performed before the scenario. None of them fails. */
   readonly before?: readonly Action[]
   /** The actions of each process, one after another. */
   readonly processes: Readonly<Record<string, readonly Action[]>>

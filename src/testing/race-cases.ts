@@ -145,21 +145,21 @@ export const raceCases: readonly CaseDefinition[] = [
   ),
   wildcardRace(
     'race-below-a-held-name',
-    'MUST register either a wildcard or a name below it in a race, even if the calling team has registered the base',
+    'MUST let either a wildcard or a name below it win a race of two calls, even if their team has registered the base',
     '1',
     ['wildcard_conflict', 'subdomain_conflict'],
     { held: [['1', '']] },
   ),
   wildcardRace(
     'race-of-teams-below-a-held-name',
-    'MUST register either a wildcard or a name below it in a race, even if one of the teams has registered the base',
+    'MUST let either a wildcard or a name below it win a race of two teams, even if one team has registered the base',
     '2',
     ['domain_already_licensed'],
     { held: [['2', '']] },
   ),
   wildcardRace(
     'race-where-names-were-released',
-    'MUST register a wildcard or a name below it, but not both, after neighboring names were registered and released',
+    'MUST let either a wildcard or a name below it win a race after names near them were registered and released',
     '1',
     ['wildcard_conflict', 'subdomain_conflict'],
     {

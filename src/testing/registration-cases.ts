@@ -82,7 +82,7 @@ export const registrationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'returns-no-other-fields',
-    name: 'SHOULD NOT return registrations with extra fields, because applications might come to depend on them',
+    name: 'SHOULD NOT return registrations with extra fields, because applications might come to rely on these fields',
     async test({ open }) {
       const store = await open()
       const saved = await save(store, '1', ['example.com'])

@@ -136,7 +136,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'pending-oldest-first',
-    name: 'MUST push changes that are due immediately in the order in which they were made',
+    name: 'MUST push changes in the order in which they were made if all of them were due immediately',
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()

@@ -173,7 +173,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'retry-after-a-failed-push',
-    name: 'MUST return the IDs that the first attempt saved if a call is retried because its push failed',
+    name: 'MUST return the IDs that the first attempt saved, if a call is retried because its push failed',
     needs: ['synchronize'],
     async test({ open }) {
       const monitor = createMonitor()

@@ -107,7 +107,7 @@ const lossy: readonly (readonly [id: string, scenario: ScenarioName])[] = [
 
 describe('exploreStore', () => {
   test.each(brokenOutboxes.map(outbox => [outbox.breaks, outbox] as const))(
-    'finds a store that %s, and reports the defect in at most nine lines',
+    'reports, in at most nine lines, a store that %s',
     async (_, { scenario, createBackend }) => {
       const { violations, stories } = await exploreStore(createBackend, { scenarios: [scenario] })
       expect(violations).toBe(1)

@@ -70,7 +70,7 @@ describe('the WWW-Authenticate header of a 401', () => {
     ['an absurdly long key', () => `Bearer svc_team_3_${'a'.repeat(1_000_000)}`],
     ['a revoked key', withRecord({ revokedAt: new Date(0) })],
     ['a key with a revocation date in the future', withRecord({ revokedAt: new Date(8.64e15) })],
-    ['a team key whose record is an organization’s', withRecord({ type: 'organization' })],
+    ['a team key with the record of an organization key', withRecord({ type: 'organization' })],
     ['a key whose record names another owner', withRecord({ ownerId: '4' })],
   ])('says "invalid_token" if the token is not an active key (%s)', async (_, header) => {
     const error = await rejection(authenticate(await header(), keys))
@@ -156,7 +156,7 @@ describe('a record from the key store', async () => {
     ['has a hash in upper case', { ...record, hash: hash.toUpperCase() }, /"hash" must be .* in lower case/],
     ['is a string', hash, /^The key record that the key store found must be an object$/],
     ['is the value false', false, /^The key record that the key store found must be an object$/],
-  ])('leads to a 500 error, whose cause names the invalid field, if it %s', async (_, found, message) => {
+  ])('leads to a 500 error, whose cause gives the reason, if it %s', async (_, found, message) => {
     const error = await rejection(authenticate(`Bearer ${teamKey}`, { findKey: () => found as never }))
     expect(error).toMatchObject({ status: 500, code: 'internal_error' })
     expect((error as ApiError).cause).toMatchObject({ message: expect.stringMatching(message) })

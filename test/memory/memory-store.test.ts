@@ -111,7 +111,7 @@ function toLastId(milliseconds: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7fff-bfff-ffffffffffff`
 }
 
-test('the option batchSize takes precedence over the property of the push', async () => {
+test('the option batchSize takes precedence over the batchSize of the push', async () => {
   const pushes: number[] = []
   const synchronize = Object.assign((changes: readonly Change[]) => void pushes.push(changes.length), { batchSize: 3 })
   const store = createStore({ synchronize, batchSize: 2 })
@@ -126,7 +126,7 @@ test('a team can be changed only through addTeam', async () => {
   expect(await store.findTeam('5')).toMatchObject({ state: 'active' })
 })
 
-test('modifying the changes that a push gets, or listed registrations, does not modify the store', async () => {
+test('the store is unaffected if a push modifies its changes, or a caller modifies listed registrations', async () => {
   const store = createStore({
     synchronize(changes) {
       for (const change of changes) Object.assign(change, { domain: 'x.com', teamId: '2', domainId: '' })

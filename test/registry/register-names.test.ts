@@ -171,7 +171,7 @@ describe('a store that hangs', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  test('on one name gives only that name internal_error, within the time limit', async () => {
+  test('on one name causes internal_error only for that name, within the time limit', async () => {
     const start = performance.now()
     const registered = registerThrough(
       (request, register) => (holds(request, 'www.n57.com') ? new Promise<never>(() => {}) : register(request)),

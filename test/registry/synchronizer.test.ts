@@ -115,7 +115,7 @@ describe('a sweep', () => {
     expect((await outbox.stats()).count).toBe(0)
   })
 
-  test('without a successful push makes seven pushes of small batches, and counts only these as refused', async () => {
+  test('without a successful push pushes seven small batches, and counts only their changes as refused', async () => {
     const { monitor, sweep, add, waits } = open(manyDomains(300), () => 0, 2)
     monitor.isAway = true
     await sweep()
@@ -138,7 +138,7 @@ describe('a sweep', () => {
     expect(monitor.pushes.map(({ length }) => length)).toEqual([100, 100, 100, 50, 25, 12, 6, 3, 1])
   })
 
-  test('pushes changes that were refused once in growing batches, and only one change after a refusal', async () => {
+  test('retries once-refused changes in growing batches, and a single change after each new refusal', async () => {
     const { monitor, sweep } = open(manyDomains(16))
     monitor.isAway = true
     await sweep()
@@ -352,7 +352,7 @@ describe('a push that hangs', () => {
     expect(monitor.pushes).not.toContainEqual([])
   })
 
-  test('ends the sweep before its lease expires if more pushes hang, and leaves the rest to the next one', async () => {
+  test('ends the sweep before its lease expires if more pushes hang; the next sweep gets the rest', async () => {
     const { monitor, sweep, told, waits } = open(manyDomains(40))
     let pushes = 0
     monitor.push = () => (++pushes === 2 ? undefined : new Promise(() => {}))
@@ -450,7 +450,7 @@ test('a change in memory counts as due if its due time is implausibly late, as a
   expect(toDomains(await outbox.list(undefined, 10))).toEqual(['a.com'])
 })
 
-test('a change in memory that has been due for longer than a lease is pushed by only one of two sweeps', async () => {
+test('a change in memory that is long overdue is pushed by only one of two simultaneous sweeps', async () => {
   const { monitor, sweep } = open(['a.com'])
   await pass(2 * LEASE)
   const { push } = monitor

@@ -300,7 +300,7 @@ const ofRegistering: readonly BrokenStore[] = [
   hiding('overlap-existing', 'does not find IPv6 addresses', row => /^[\da-f]+:[\da-f:]+$/.test(row.domain)),
   hiding(
     'overlap-wildcard-conflict',
-    "finds a team's own wildcards at most two labels above a name",
+    "misses a team's own wildcard if a name is more than two labels below its base",
     (row, { teamId, domains }) =>
       row.teamId === teamId && domains.some(domain => depth(domain) > depth(row.domain) + 1),
   ),
@@ -695,7 +695,7 @@ const ofSweeping: readonly BrokenStore[] = [
     choose: (waiting, ...rest) =>
       soundSteps.choose(waiting, ...rest).map(each => (each.refusals > 0 ? { ...each } : each)),
   }),
-  broken('refused-by-due-time', 'pushes the most often refused change last, even if it has been due the longest', {
+  broken('refused-by-due-time', 'pushes the change with the most refusals last, even if it has been due the longest', {
     choose: (waiting, limit, ...rest) =>
       soundSteps
         .choose(waiting, 1000, ...rest)

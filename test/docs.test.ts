@@ -117,7 +117,7 @@ describe('the first program on a page prints what its last comment says:', () =>
       child.stderr.on('data', text => {
         stderr += text
       })
-      // A server does not end by itself, so its first output counts as all its output.
+      // A server runs until it is killed, so its first output counts as its whole output.
       child.stdout.on('data', text => {
         stdout += text
         if (program.includes('.listen(')) child.kill('SIGKILL')

@@ -22,7 +22,7 @@ interface PostOptions {
 
 const domains = ['www.example.com', 'localhost']
 
-/** How a server differs from others. */
+/** How a server differs from the other servers. */
 export interface Traits {
   /** The application's parser reads the whole body before the package does. */
   readonly bodyIsReadBefore?: boolean

@@ -156,7 +156,7 @@ test('`classify` reads hostnames from standard input, and exits 1 if one cannot 
   ])
 })
 
-// On SQLite too, each command does what docs/cli.md shows: see docs.test.ts.
+// docs.test.ts checks on both databases that each command does what docs/cli.md shows.
 describe('on PostgreSQL', () => {
   let database: TestDatabase
   beforeAll(async () => {

@@ -108,7 +108,7 @@ export async function runAllOrders(
   return orders
 }
 
-/** Takes the steps of a schedule. Each further step is taken by the first caller that can take one. */
+/** Takes the steps of a schedule. Then the first caller that can take a step takes it, until no caller can. */
 async function runOrder(callers: readonly Caller[], works: readonly Work[], order: Order) {
   const forks: Fork[] = []
   const story: string[] = []

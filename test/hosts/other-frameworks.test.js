@@ -92,7 +92,7 @@ for (const [name, start] of Object.entries(servers)) {
       assert.equal((await post('/v1/other', '{}')).status, 404)
     })
 
-    // The servers of h3 and Elysia themselves send 500 for some of these.
+    // The servers of h3 and Elysia themselves send 500 for some of the following requests.
     if (name !== 'Koa') return
     await t.test('sends no 500 for an odd Host header, for TRACE, or for a password in the URL', async () => {
       for (const [line, host] of [

@@ -7,7 +7,7 @@ import { createServer } from 'node:net'
 const FIRST = 10_000
 const LAST = 32_767
 
-/** Finds a port of the loopback interface that has no listener, and that the system does not assign by itself. */
+/** Finds a port of the loopback interface that has no listener, and that the system never assigns automatically. */
 export async function findFreePort(): Promise<number> {
   for (;;) {
     const port = FIRST + Math.floor(Math.random() * (LAST - FIRST + 1))

@@ -22,7 +22,7 @@ export interface MortalServer {
   killPostmaster(): Promise<void>
   /** Kills all processes of the server at once, and waits until none is left. */
   killAll(): Promise<void>
-  /** Kills the backend of one connection. PostgreSQL then ends the other backends, and recovers by itself. */
+  /** Kills the backend of one connection. PostgreSQL then ends the other backends, and recovers automatically. */
   killBackend(): Promise<void>
   /** Stops the server, and removes its files. */
   remove(): Promise<void>

@@ -151,8 +151,8 @@ async function explain(
 const scansOf = (plan: Plan) => flatten(plan).filter(each => /Scan/.test(each['Node Type']))
 
 /**
- * Whether a scan looks up each pair of two arrays, or of a row and an array, as PostgreSQL does before version 17. The
- * condition of such a scan has two `= ANY`, or an `= ANY` and another equality of the same column.
+ * Whether a scan looks up every pair of values from two arrays, or from a row and an array. PostgreSQL before version
+ * 17 does this. The condition of such a scan has two `= ANY`, or an `= ANY` and another equality of the same column.
  */
 function probesPairs({ 'Index Cond': condition = '' }: Plan): boolean {
   const columns = [...condition.matchAll(/\((?:\w+\.)?(\w+) = (ANY)?/g)]

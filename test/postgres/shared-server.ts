@@ -19,7 +19,7 @@ const FLAGS = ['fsync=off', 'max_connections=300'].flatMap(setting => ['-c', set
  * @returns A function that stops the server.
  */
 export async function setup(): Promise<(() => Promise<void>) | undefined> {
-  // The projects of Vitest share one server too.
+  // The projects of a Vitest run also share one server.
   if (process.env[ADDRESS]) return
   let server: ReturnType<typeof startPostgres> | undefined
   const door = createServer(async (_, response) => {

@@ -18,8 +18,8 @@ class Question {
 
 /**
  * Lets a server in another process call the functions of these options over HTTP. Some functions need a result from the
- * server's process, as a store needs the result of `decide`. Such a function throws a {@link Question}, and is called
- * again with the answer.
+ * server's process. For example, a store needs the result of `decide`. Such a function throws a {@link Question}, and
+ * is called again with the answer.
  *
  * @returns The settings from which the server creates its options, as text in one line.
  */

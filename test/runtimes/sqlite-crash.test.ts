@@ -51,7 +51,7 @@ async function killCallers(runtime: Runtime, kills: number): Promise<void> {
     const parameters = [...runtime.run, 'sqlite/caller.js', file, String(started++)]
     const caller = spawn(runtime.program as string, parameters, { cwd: here, stdio: ['ignore', 'pipe', 'inherit'] })
     running.add(caller)
-    // A caller does not end by itself.
+    // A caller runs until it is killed.
     const ended = once(caller, 'exit').then(([code]) => {
       if (code !== null) throw new Error(`A caller ended with ${code}`)
     })

@@ -21,7 +21,7 @@ test('several processes that sweep the same file push each of 500 changes exactl
   await store.release('1', released)
   const registered = manyDomains(WAITING / 2)
   await save(store, '1', registered)
-  // This makes the lease of the call expire.
+  // Makes the lease of the call expire.
   database.exec('UPDATE domain_registration_changes SET due = 0')
   expect(await store.countPending()).toBe(WAITING)
 

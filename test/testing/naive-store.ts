@@ -20,7 +20,7 @@ import type {
 import type { ListPage } from '../../src/registry/store-arguments.ts'
 import type { StoreSetup, SuiteStore } from '../../src/testing/index.ts'
 
-/** Waits, as for a database, so the steps of different calls interleave. */
+/** Waits as a call of a database would, so the steps of different calls interleave. */
 const pause = () => Promise.resolve()
 
 type Unlock = () => void

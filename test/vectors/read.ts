@@ -9,7 +9,7 @@ export function readCases<Case>(file: string): Case[] {
   return cases
 }
 
-/** The lines of a text file with one name on each, as flat strings like those of a parsed request. */
+/** The names in a text file that has one name per line, as flat strings, like those in a parsed request. */
 export function readLines(file: string): string[] {
   return JSON.parse(JSON.stringify(read(file).trim().split('\n')))
 }

@@ -33,7 +33,7 @@ export type Tally = Record<
 
 /**
  * Registers, deletes, transfers, imports and releases names without a pause: the owner's own names, and some that other
- * owners want too. If a response contradicts an earlier one, the owner stops.
+ * owners also want. If a response contradicts an earlier one, the owner stops.
  */
 export interface Owner {
   readonly tally: Readonly<Tally>

@@ -1,6 +1,6 @@
 /**
- * Registers names in a file until it is killed. Prints each call when it begins, and again when it has its result, so
- * both are known even after a kill.
+ * Registers names in a file until it is killed. Prints each call when the call begins, and again when it has its
+ * result, so both are known even after a kill.
  *
  * Parameters: the file, and a number that is different for each caller.
  */

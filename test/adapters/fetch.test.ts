@@ -207,7 +207,7 @@ describe('fetch: a request', () => {
   })
 
   test.each(['with', 'without'])(
-    '%s a Content-Length gets 400 if its body breaks off, and onError is not called',
+    '%s a Content-Length gets 400, without a call of onError, if its body breaks off',
     async which => {
       const { handle, createRequest, onError } = await create()
       const stream = new ReadableStream({

@@ -104,7 +104,7 @@ for (const [name, start, notOffered] of servers) {
       expect((await post(PATH, { domains })).status).toBe(200)
     })
 
-    test('performs no operation for other methods, or for other paths below its own', async () => {
+    test('performs no operation for other methods, or for other paths below /v1/domains', async () => {
       const { get, post } = await serve()
       const statuses = async (...answers: Promise<Response>[]) => {
         for (const { status } of await Promise.all(answers)) expect(status).toBe(notOffered)

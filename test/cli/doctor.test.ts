@@ -268,7 +268,7 @@ describe('a role of PostgreSQL', () => {
     return { database, role, env: { DATABASE_URL } }
   }
 
-  test('without privileges needs only those that doctor lists', async () => {
+  test('that lacks privileges needs only the grants that doctor lists', async () => {
     const { database, role, env } = await createRole()
     const { code, faults } = await examine(database, { env })
     expect([code, faults.map(({ check }) => check)]).toEqual([1, ['rights']])

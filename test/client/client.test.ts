@@ -162,7 +162,7 @@ describe('names with the result internal_error', () => {
 describe('registerAll rejects at once if a response has', () => {
   const created = { status: 'created', domain: 'a.com', domainId: '1' }
   test.each<[what: string, body: unknown, message: RegExp]>([
-    ['null instead of an object', null, /it has no data\.results/],
+    ['null as its body', null, /it has no data\.results/],
     ['no data.results', { ok: true }, /it has no data\.results/],
     ['too few results', { data: { results: [{ ...created, input: 'a.com' }] } }, /it has 1 results for 2 names/],
     [

@@ -91,7 +91,7 @@ describe('listAll', () => {
 
   const listed = { domain: 'a.com', domainId: '1', createdAt: '2026-01-01T00:00:00.000Z' }
   test.each<[what: string, body: unknown, message: RegExp]>([
-    ['null', null, /it has no data\.domains/],
+    ['a null response', null, /it has no data\.domains/],
     [
       'a response with entries that are not objects',
       { data: { domains: [null], next: null } },

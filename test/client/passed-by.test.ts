@@ -153,7 +153,7 @@ test('if the Retry-After of a call exceeds `patience`, its names get no results,
   expect(milliseconds).toBeLessThan(1000)
 })
 
-test('one slow call delays the results after it, but the other calls continue', async () => {
+test('one slow call delays the results of later names, but not their calls', async () => {
   const { options } = callHere(createStore(), async sent => {
     if (sent.includes('n0.com')) await new Promise(resolve => setTimeout(resolve, 50_000))
     return undefined

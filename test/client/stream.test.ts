@@ -33,7 +33,7 @@ describe('in a for await loop,', () => {
     }
   })
 
-  test('the client reads no more names than needed, and closes their iterator if the loop ends early', async () => {
+  test('the client reads fewer than 2,500 names ahead, and closes their iterator if the loop ends early', async () => {
     const { reads, endless } = countReads()
     const { options } = callHere(createStore())
     let done = 0

@@ -24,7 +24,7 @@ test.each([
     'tシャツセール.jp',
   ],
   ...['한국.kr', '8.8.8.8', '2606:4700::1111', 'ex--ample.com'],
-])('the canonical form of %s is displayed as it was entered', name => {
+])('displayHostname restores %s from its canonical form', name => {
   expect(displayHostname(canonical(name))).toBe(name)
 })
 

@@ -59,7 +59,7 @@ test('a caller that waits as long as Retry-After says is accepted again', async 
   expect((await post()).status).toBe(200)
 })
 
-test('two servers share a limit in PostgreSQL, and reject every call if its table is missing', async () => {
+test('two servers share a limit in PostgreSQL, and reject calls if the limiter’s table is missing', async () => {
   const server = await openDatabase()
   onTestFinished(() => server.stop())
   const pool = server.createPool()
@@ -210,7 +210,7 @@ test.each(failures)(
   },
 )
 
-test('an exhausted limit of a union rejects a call, even if another limit fails and failures are allowed', async () => {
+test('a union rejects a call if one limit is exhausted, even if another fails and failures are allowed', async () => {
   const answer = { minute: { msBeforeNext: 1500, remainingPoints: 0 }, day: new Error('down') }
   const rateLimiter = { consume: () => Promise.reject(answer) }
   const { post } = await serve({ rateLimiter, rateLimiterFailure: 'allow' })

@@ -78,7 +78,7 @@ describe('a request', () => {
     ['whose timestamp was changed', { ...headers, 'webhook-timestamp': '1614265331' }],
     ['without an ID', { ...headers, 'webhook-id': undefined }],
     ['without a timestamp', { ...headers, 'webhook-timestamp': '' }],
-    ['whose ID is null, as Headers returns if there is none', { ...headers, 'webhook-id': null as never }],
+    ['whose ID is null (what Headers returns for a missing header)', { ...headers, 'webhook-id': null as never }],
     ['whose signature is a number', { ...headers, 'webhook-signature': 1 as never }],
     ['without a signature', { ...headers, 'webhook-signature': undefined }],
     ['without headers', {}],

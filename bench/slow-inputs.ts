@@ -65,7 +65,7 @@ function change(text: string): string {
   }
 }
 
-/** In microseconds: the minimum of a few runs, because other work on the machine can only increase the time. */
+/** The time in microseconds: the minimum of a few runs, because other work on the machine can only increase it. */
 function measure(text: string): number {
   let least = Number.POSITIVE_INFINITY
   for (let run = 0; run < 5; run += 1) {

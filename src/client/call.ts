@@ -5,7 +5,7 @@ import { type Attempt, type CallFailure, toAttempt } from './answer.ts'
 
 /** Options that all functions of the client have. */
 export interface CallOptions {
-  /** The URL of the operation: `https://api.example.com/v1/domains`. */
+  /** The URL for registering, even if you call another operation: `https://api.example.com/v1/domains`. */
   url: string | URL
   /** Sent as `Authorization: Bearer <API key>`. */
   apiKey: string

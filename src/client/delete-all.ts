@@ -11,7 +11,7 @@ export interface DeleteProgress extends NamesProgress<DeleteResult> {}
 
 /** The results of all calls. */
 export interface DeleteAllResult {
-  /** One for each name, in the order of the names. */
+  /** One result for each name, in the order of the names. */
   readonly results: readonly DeleteResult[]
   readonly totals: DeleteDomainsResponse['data']['totals']
 }
@@ -37,8 +37,8 @@ const fields = { deleted: ['domain', 'domainId'], missing: [], invalid: ['code',
  * @param domains Names in any spelling, as an array, another iterable, or an async iterable. A wildcard deletes only
  *   itself, not the names below it.
  * @param options `url` is the URL for registering: `https://api.example.com/v1/domains`.
- * @returns When awaited, one result for each name, in the order of the names, and totals. With `for await`, one result
- *   after another, in the same order as with {@link registerAll}.
+ * @returns When awaited, one result for each name, in the order of the names, and the totals. With `for await`, one
+ *   result after another, in the same order as with {@link registerAll}.
  * @throws {DeleteAllError} in the cases in which {@link registerAll} throws a `RegisterAllError`.
  * @throws {TypeError} in the same cases as {@link registerAll}.
  *

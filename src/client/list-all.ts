@@ -13,7 +13,7 @@ export interface ListAllOptions extends CallOptions {
   below?: string | undefined
   /** Resumes after a page. Pass the `next` of the last {@link ListProgress}. */
   after?: string | undefined
-  /** Called after each page, for instance to show progress. Its errors and rejections end the work. */
+  /** Called after each page, for instance to show progress. If it throws or rejects, the work ends. */
   onProgress?: ((progress: ListProgress) => void) | undefined
 }
 

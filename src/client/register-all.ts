@@ -28,7 +28,7 @@ export interface Progress extends NamesProgress<RegisterResult> {}
 
 /** The results of all calls. */
 export interface RegisterAllResult {
-  /** One for each name, in the order of the names. No result is an `internal_error`. */
+  /** One result for each name, in the order of the names. No result is an `internal_error`. */
   readonly results: readonly RegisterResult[]
   readonly totals: Totals
 }
@@ -74,9 +74,9 @@ export const registerFields = {
  *
  * @param domains Names, wildcards and public IP addresses, as an array, another iterable, or an async iterable. The
  *   result of a rejected hostname gives the reason.
- * @returns When awaited, one result for each name, in the order of the names, and totals. With `for await`, one result
- *   after another, also in the order of the names, except that retried names come later. So only a few calls are in
- *   memory, even with millions of names. The work begins when you use `await` or `for await`.
+ * @returns When awaited, one result for each name, in the order of the names, and the totals. With `for await`, one
+ *   result after another, also in the order of the names, except that retried names come later. So only a few calls are
+ *   in memory, even with millions of names. The work begins when you use `await` or `for await`.
  * @throws {RegisterAllError} if a retry would not change the response, such as 401; if every call has failed for
  *   `patience`, or the next retry would come after that time; or if some names still get `internal_error` once all
  *   others have a result. The error has the results so far, the names without a result, and the place to resume from.

@@ -12,7 +12,7 @@ const DEFAULT_CONCURRENCY = 4
 export interface NamesOptions<Result> extends CallOptions {
   /** The maximum number of calls under way at once, 1 or more. Default 4. */
   concurrency?: number | undefined
-  /** Called after each call, for instance to show progress. Its errors and rejections end the work. */
+  /** Called after each call, for instance to show progress. If it throws or rejects, the work ends. */
   onProgress?: ((progress: NamesProgress<Result>) => void) | undefined
 }
 
@@ -47,7 +47,7 @@ export class NamesError<Result> extends CallError {
   }
 }
 
-/** An operation with names, and the class of its error. */
+/** An operation on names, and the class of its error. */
 export interface NamesOperation<Result> extends BatchOperation {
   readonly Failure: new (failure: CallFailure, state: NamesState<Result>) => NamesError<Result>
   /** The rules of the options that only this operation has. */

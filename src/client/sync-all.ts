@@ -31,7 +31,9 @@ export interface SyncPlan {
   readonly deletions: readonly string[]
   /** How many registrations stay. */
   readonly unchanged: number
-  /** The wanted names that cannot be registered, with the reasons. Only a dry run returns any. */
+  /**
+   * The wanted names that cannot be registered, with the reasons. `syncAll` returns such names only after a dry run.
+   */
   readonly refused: readonly InvalidResult[]
 }
 
@@ -132,7 +134,7 @@ async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan
       refused.push(result)
       continue
     }
-    // The result of a name that conflicts with a name of the same team has no `domain`. Such a name is not registered
+    // If a name conflicts with a name of the same team, its result has no `domain`. Such a name is not registered
     // itself: if it were, its status would be `existing`.
     const domain = 'domain' in result ? result.domain : toCanonical(result.input)
     if (result.status !== 'existing') additions.push(result.input)

@@ -257,7 +257,7 @@ function rejectReserved(name: string, details: { topLevel: string; source: strin
 }
 
 const rejectWildcardAddress = () =>
-  reject('invalid_domain', 'wildcard_over_address', 'is a wildcard over IP addresses; only names have names below them')
+  reject('invalid_domain', 'wildcard_over_address', 'is a wildcard over an IP address, which has no names below it')
 
 const rejectNumber = () =>
   reject(

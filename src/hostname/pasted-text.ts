@@ -36,9 +36,9 @@ const unboundLine = /^local-zone:\s*"?([^\s"]+)"?\s+\w+$/
 const jsonObject = /^\{\s*"[^"]*"\s*:\s*"([^"]*)"\s*\}$/
 
 /**
- * Patterns for lines of files that contain a name. They are tried first, on the whole input, because the separators in
- * such lines do not separate hostnames. As in {@link rows}, each row has test cases, and the first pattern that matches
- * determines the mistake.
+ * Patterns for a name that was sent with its whole line of a file, such as a hosts file. They are tried first, on the
+ * whole input, because the separators in such lines do not separate hostnames. As in {@link rows}, each row has test
+ * cases, and the first pattern that matches determines the mistake.
  */
 export const lines: readonly MistakeKind[] = [
   {
@@ -226,7 +226,7 @@ export const rows: readonly MistakeKind[] = [
     undo: text => (/[^\\]\./.test(text) ? undefined : text.replace(/\\\./g, '.').replace(/^\^|\$$/g, '')),
   },
   { reason: 'port', pattern: /^[\d.]+#\d+$/, problem: 'contains a port after a "#"', drop: /#.*/s },
-  // A backslash begins a path only after a dot. Otherwise, it belongs to an account name: `WORKGROUP\SERVER`.
+  // After a name without a dot, a backslash does not begin a path, but belongs to an account name: `WORKGROUP\SERVER`.
   {
     reason: 'path',
     pattern: /^[^?#\\]*\/|^\\\\|^[a-z]:\\|^[^?#\\/.]*\.[^?#\\/]*\\/i,

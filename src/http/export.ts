@@ -12,8 +12,8 @@ interface Guard {
 
 /**
  * Passes on the pieces of an export, and reports failures. It looks up the caller again every few seconds, so an export
- * does not outlive its key. If the key is no longer valid, or after a failure, it throws, and the adapter cuts off the
- * response.
+ * does not outlive its key. It throws after a failure, or once the key is no longer valid; the adapter then cuts off
+ * the response.
  */
 export async function* guardExport(
   pieces: AsyncIterable<string>,

@@ -7,7 +7,7 @@ import type { HandlerRequest, OperationName } from './request.ts'
 export interface FailureContext<Request extends HandlerRequest = HandlerRequest> {
   /** The call; with an adapter, `request.raw` is the framework's request. */
   readonly request: Request
-  /** The caller; `undefined` if the failure came before the caller was known. */
+  /** The caller; `undefined` if the call failed before the caller was known. */
   readonly keyContext: KeyContext | undefined
   /** The key of the call; `undefined` if the key was not yet known, or if your application authenticates. */
   readonly key: CallingKey | undefined

@@ -46,7 +46,7 @@ export interface CallersByApplication<Request extends HandlerRequest = HandlerRe
   authenticate: (request: Request) => Awaitable<KeyContext>
 }
 
-/** The options of an adapter, except for how it identifies callers. */
+/** The options of an adapter, except those that identify callers. */
 export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest> {
   /** The store of teams and registrations, such as one from {@link createMemoryStore}. */
   store: DomainStore
@@ -77,8 +77,8 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
   rateLimitPolicy?: string | undefined
   /**
    * What happens to a call if the limiter fails: `refuse` returns 500 `internal_error`, `allow` lets the call continue.
-   * Default `refuse`. A limiter that does not respond fails when the time limit is reached. To wait less, give the
-   * limiter a time limit of its own.
+   * Default `refuse`. A limiter that does not respond counts as failed once the time limit is reached. To wait less,
+   * give the limiter a time limit of its own.
    */
   rateLimiterFailure?: RateLimiterFailure | undefined
   /** The maximum size of a request body, in bytes. Default 262,144, which is enough for 100 hostnames of any length. */

@@ -14,7 +14,7 @@ const MAX_INTEGER = 999_999_999_999_999
 
 /**
  * Returns the headers RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11 of 2026-05-23, sections 3
- * and 4). They have no partition key, because the caller knows which key it sent.
+ * and 4). They omit the partition key, because the caller already knows which API key it sent.
  */
 export function toRateLimitFields(
   { points, duration }: RateLimiter,
@@ -38,7 +38,8 @@ const toWindow = (duration: RateLimiter['duration']): string =>
   Number(duration) > 0 ? `;w=${toInteger(Math.ceil(Number(duration)))}` : ''
 
 /**
- * Converts to whole seconds, rounded up, so a caller does not retry too early. `null` if there is no known reset time.
+ * Converts to whole seconds, rounded up, so a caller does not retry too early. Returns `null` if no reset time is
+ * known.
  */
 export function toSeconds(milliseconds: number): number | null {
   if (milliseconds < 0 || milliseconds === Number.POSITIVE_INFINITY) return null

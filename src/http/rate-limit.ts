@@ -57,7 +57,7 @@ async function consume(limiter: RateLimiter, key: string, points: number, deadli
   const state = toState(answer)
   if (state.length > 0) return { isAllowed, state }
   if (answer instanceof Error) throw answer
-  throw new TypeError('The rate limiter returned no msBeforeNext and remainingPoints', { cause: answer })
+  throw new TypeError('The rate limiter must return msBeforeNext and remainingPoints', { cause: answer })
 }
 
 /**

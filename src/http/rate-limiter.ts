@@ -18,7 +18,7 @@ export interface RateLimiterResult {
  */
 export interface RateLimiter {
   /**
-   * Consumes points of a key. Rejects with a {@link RateLimiterResult} if too few points remain, and with an error if
+   * Consumes points for a key. Rejects with a {@link RateLimiterResult} if too few points remain, and with an error if
    * it cannot check the limit. A union of limiters returns one result for each limiter, keyed by its name.
    *
    * @param key The SHA-256 of the API key in hex, never the key itself. With your own `authenticate`, it is

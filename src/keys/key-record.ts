@@ -16,7 +16,8 @@ export interface KeyRecord {
   /** The hint from {@link generateApiKey}, by which its owner recognizes the key. */
   readonly hint?: string | null | undefined
   /**
-   * When the key was created. Like the other dates, it must not be before the year 1. Default: when the key is added.
+   * When the key was created. Like the other dates, it must not be before the year 1. Default: the time at which the
+   * key is added.
    */
   readonly createdAt?: Date | null | undefined
   /** If this is set, even to a future date, the key is rejected. */
@@ -61,7 +62,7 @@ export type KeyOwner = Pick<KeyRecord, 'type' | 'ownerId'>
 
 const LONGEST_LABEL = 200
 
-/** The earliest year of a date, because PostgreSQL writes earlier years in another format. */
+/** No date may be before this year, because PostgreSQL writes earlier years in another format. */
 const YEAR_1 = Date.parse('0001-01-01')
 const isDate = (value: unknown): boolean => value === null || (value instanceof Date && value.getTime() >= YEAR_1)
 const dateRule = { holds: optional(isDate), expected: 'a Date in or after the year 1, or null' }

@@ -31,7 +31,7 @@ const errors = (
 ): Record<ErrorCode, readonly [ApiError, meaning: string]> => ({
   invalid_request: [make.invalidRequest(fault), `${faultMeaning} The message says where.`],
   unauthorized: [
-    // The message and the challenge of this error are known only to the application.
+    // Only the application knows the message and the challenge of this error.
     knowsKeys ? make.unauthorized({ tokenSent: true }) : new ApiError('unauthorized', 'Log in first.'),
     'The caller is unknown: an API key is missing, malformed, unknown, expired or revoked. Send an active key.',
   ],

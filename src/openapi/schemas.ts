@@ -122,7 +122,7 @@ export const schemas = {
       reason: text('A more precise code, for programs. New reasons may be added.'),
       suggestion: text('The hostname to send instead, in canonical form. Present only if no other can be meant.'),
       aLabels: text('The same name in A-labels, to send if the rejected character is intended.'),
-      rest: text('The hostname that remains without the mistake, if it cannot be registered either.'),
+      rest: text('What remains of the input without the mistake, if that cannot be registered either.'),
       conflicts: {
         type: 'array',
         items: { type: 'string' },

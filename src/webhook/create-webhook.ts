@@ -151,8 +151,8 @@ const toBody = (changes: readonly Change[]): WebhookBody => ({
 })
 
 /**
- * Derives the ID of a request from the kind and the ID of each of its changes, so a repeated request has the same ID.
- * The ID is a digest, because a digest contains no full stop. A full stop would end the ID in the signed content.
+ * Derives a request's ID from the kinds and IDs of its changes, so a repeated request has the same ID. The ID is a
+ * digest, because a digest contains no full stop. A full stop would end the ID in the signed content.
  */
 async function toId(changes: readonly Change[]): Promise<string> {
   const digest = await sha256(JSON.stringify(changes.map(({ kind, domainId }) => [kind, domainId])))

@@ -5,8 +5,8 @@ import { hasValidSignature, ID, readSecrets, SIGNATURE, TIMESTAMP } from './sign
 /** Options of {@link verifyWebhook}. */
 export interface VerifyWebhookOptions {
   /**
-   * How many milliseconds `webhook-timestamp` may differ from this machine's clock, in either direction. The header is
-   * in whole seconds. Default 300,000.
+   * The largest allowed difference between `webhook-timestamp` and this machine's clock, in milliseconds, in either
+   * direction. The header is in whole seconds. Default 300,000.
    */
   tolerance?: number | undefined
 }
@@ -35,8 +35,8 @@ export class WebhookVerificationError extends Error {
 
 /**
  * Checks that the sender of a request has the secret, and that the request is unaltered (Standard Webhooks 1.0, section
- * "Verifying signatures"). Also checks that its timestamp is within the `tolerance`, five minutes by default. It does
- * not detect a repeated request, so make sure that receiving the same change twice does no harm.
+ * "Verifying signatures"). Also checks that its timestamp is within the `tolerance`, five minutes by default. Does not
+ * detect a repeated request, so make sure that receiving the same change twice does no harm.
  *
  * @param headers The headers of the request.
  * @param body The body as received, before any parsing.

@@ -81,7 +81,7 @@ async function* examineServer(ask: Ask): AsyncGenerator<Finding> {
 }
 
 const FIND_READ_ONLY =
-  'Set default_transaction_read_only = off for the server, or for the database or role that this finds:'
+  'Set default_transaction_read_only = off for the server, or for the database or role that this query finds:'
 const SELECT_READ_ONLY = 'SELECT setdatabase, setrole::regrole, setconfig FROM pg_db_role_setting'
 
 async function* examineTransactions(ask: Ask): AsyncGenerator<Finding> {

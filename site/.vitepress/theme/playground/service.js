@@ -45,7 +45,7 @@ export async function createService() {
   const handle = domainsHandler({ store, keys, operations, onError() {} })
 
   return {
-    /** Sends a call as a client does, and returns the request and response as they look over HTTP. */
+    /** Sends a call as a client does, and returns the request and the response as they would be sent over HTTP. */
     async call(operation, team, domains) {
       const to = url + suffixes[operation]
       const body = JSON.stringify({ domains })

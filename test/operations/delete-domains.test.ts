@@ -39,7 +39,7 @@ test('the result is "missing" for a name that the same call or an earlier one ha
   expect(await statusOf('www.example.com', 'WWW.example.com')).toEqual(['missing', 'missing'])
 })
 
-test('if the store fails after it has deleted names, the error says to retry, which finds them missing', async () => {
+test('if the store deletes names and then fails, the error says to retry, and a retry reports "missing"', async () => {
   const { store } = await createFilledStore(['www.example.com'])
   const release: typeof store.release = async (...names) => {
     await store.release(...names)

@@ -26,7 +26,7 @@ async function createFilledStore(count: number) {
 }
 
 test.each([0, 1, 999, 1000, 1001, 2500])(
-  'eachRegistration yields each registration once, in order (a team with %i names)',
+  'eachRegistration yields each registration once, in order (names of the team: %i)',
   async count => {
     const store = await createFilledStore(count)
     const list = vi.spyOn(store, 'list')

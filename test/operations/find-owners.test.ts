@@ -63,7 +63,7 @@ test('findOwners looks up many hostnames in batches, with one query for each bat
   expect(find).toHaveBeenCalledTimes(3)
 })
 
-test('findOwners rejects if it gets no array of strings, if `find` is missing, and if `find` fails', async () => {
+test('findOwners rejects if the hostnames are not an array of strings, or `find` is missing or fails', async () => {
   for (const hostnames of ['example.com', [1], [undefined], null])
     await expect(findOwners(createStore(), hostnames as never)).rejects.toThrow('must be an array of strings')
   const { find: _, ...store } = createStore()

@@ -28,7 +28,7 @@ async function collect<T>(walk: AsyncIterable<T>): Promise<T[]> {
 }
 
 test.each([0, 1, 999, 1000, 1001, 2500])(
-  'an import copies each registration with all fields, and a second import adds nothing (a team with %i names)',
+  'an import copies each registration with all fields, and a second import adds nothing (names of the team: %i)',
   async count => {
     const [old, store] = [createStore(), createStore()]
     await save(old, '1', manyDomains(count))

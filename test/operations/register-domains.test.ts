@@ -223,7 +223,7 @@ describe('a call for a team', () => {
   test.each([
     ['an organization key', organization],
     ['a team key', { ...team1, teamId: '9' }],
-  ] as const)('fails with 403 team_suspended if the team is suspended, with %s', async (_, keyContext) => {
+  ] as const)('with %s fails with 403 team_suspended if the team is suspended', async (_, keyContext) => {
     expect(await rejection(registerDomains(keyContext, { domains, team_id: '9' }, createStore()))).toMatchObject({
       status: 403,
       code: 'team_suspended',

@@ -191,7 +191,7 @@ test("the application's rows that refer to a transferred name stay, and get its 
 describe('a transfer', () => {
   const createLimited = () => createStore({ teams: [...teams, limited] })
 
-  test('keeps the registrable domain, and returns the new ID with the former one', async () => {
+  test('keeps the registrable domain, and returns both the new ID and the former one', async () => {
     const store = createStore()
     const [held] = await save(store, '1', [{ domain: 'a.b.example.com', registrableDomain: 'b.example.com' }])
     const [transferred] = await transfer(store, { from: '1', to: '2', domains: ['A.B.example.com'] })

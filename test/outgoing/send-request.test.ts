@@ -72,7 +72,7 @@ test.each([
   [200, undefined],
   [400, { message: expect.stringMatching(/^The monitor returned 400: a{200}$/) }],
   [503, { name: 'MonitorUnavailableError', retryAfter: 3000 }],
-])('a response %i with an endless body is judged by its status and the start of its body', async (status, outcome) => {
+])('a %i response with an endless body is judged by its status and the start of its body', async (status, outcome) => {
   const { url, closed } = await serveEndless(status)
   const judged = await createWebhook({ url, secret })([change]).catch(error => error)
   if (outcome) expect(judged).toMatchObject(outcome)

@@ -260,7 +260,7 @@ test('a call leaves the settings of the transaction unchanged, even if it fails'
 })
 
 test.each(['REPEATABLE READ', 'SERIALIZABLE'])(
-  'in a %s transaction, a call is rejected, because it could not see names that others commit',
+  'in a %s transaction, a call is rejected, because it could not see names that other transactions commit',
   async level => {
     const store = await begin({}, `BEGIN ISOLATION LEVEL ${level}`)
     await expect(save(store, '1', ['example.com'])).rejects.toThrow(`must be in READ COMMITTED; it is in ${level}`)
@@ -377,7 +377,7 @@ test('if a call times out while it waits for another store on the same client, t
   expect(savepoints.filter((word, index) => word === savepoints[index - 1])).toEqual([])
 })
 
-test('a call that had to wait for its turn gives its statements only a part of the remaining time', async () => {
+test('a call that had to wait for its turn limits each statement to a part of the remaining time', async () => {
   await client.query('BEGIN')
   const limits: number[] = []
   let isFirst = true

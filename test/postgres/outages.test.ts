@@ -167,7 +167,7 @@ describe('over HTTP', () => {
     expect(onError).not.toHaveBeenCalled()
   })
 
-  test('a call for one name fails if the response to COMMIT is lost, and says that it may be saved', async () => {
+  test('if the response to COMMIT is lost, a call for one name says that the name may have been saved', async () => {
     network.suffer(onlyOnce(loseAnswerToCommit))
     expect(await post('/known-caller', ['example.com'])).toEqual({
       status: 500,

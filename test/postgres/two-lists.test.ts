@@ -17,7 +17,7 @@ describeTwoLists(async () => {
   return ({ createPostgresStore }) => createPostgresStore({ database: server.createPool(), schema, findTeam })
 })
 
-test('servers with different suffix lists may register overlapping names, which docs/upgrades.md finds', async () => {
+test('different suffix lists at once may let names overlap, which the query in docs/upgrades.md finds', async () => {
   const pool = server.createPool()
   await migrate({ database: pool })
   const olderLibrary = await buildOlderLibrary()

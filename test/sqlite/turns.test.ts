@@ -53,7 +53,7 @@ test('a new queue of calls for the write lock is served after an earlier queue h
   other.exec('COMMIT')
 })
 
-describe('with timers that a test controls', () => {
+describe('with fake timers', () => {
   const pass = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds)
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })

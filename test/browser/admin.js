@@ -1,6 +1,6 @@
 /**
- * Uses the page of `examples/admin.ts` in a real Chromium, as a person would: pages, searches, deletes and exports
- * names; creates, rotates and revokes keys.
+ * Uses the page of `examples/admin.ts` in a real Chromium, as a person would: turns pages; searches, deletes and
+ * exports names; creates, rotates and revokes keys.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

@@ -49,7 +49,7 @@ describe('a list', () => {
     for (const limit of ['1', '5', '7', '25', '26', '1000']) {
       const pages = await listAll(store, { order, limit })
       expect(pages.flat()).toEqual(expected)
-      // No page is empty, because the last full page has no `next`.
+      // The last page has no `next`, even if it is full, so no page is empty.
       expect(pages).toHaveLength(Math.ceil(25 / Number(limit)))
     }
   })

@@ -91,7 +91,7 @@ test('in a transaction that has already failed, a call for 100 names fails after
   const store = createPostgresStore({ database: { query }, findTeam })
   const calling = registerDomains(team1, { domains: manyDomains(100) }, store)
   await expect(calling).rejects.toMatchObject({ status: 500, cause: { code: '25P02' } })
-  // Each attempt, with all or some of the names, sent one statement.
+  // Each attempt sent one statement, whether it had all names or only some.
   expect(sent).toBeLessThanOrEqual(10)
 })
 

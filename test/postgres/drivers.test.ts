@@ -151,7 +151,7 @@ test('a single pg connection is rejected at start-up, and the error says what to
 describe('pg: a transaction that fails', () => {
   const failing = { name: '', text: 'failing' }
 
-  /** A database with one client. The client itself responds to all statements except `ROLLBACK`. */
+  /** A database with one client. `rollBack` returns the response to `ROLLBACK`. */
   function connect(rollBack: () => Promise<Answer>) {
     const sent: string[] = []
     const released: unknown[] = []

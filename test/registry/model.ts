@@ -217,8 +217,8 @@ const withoutIds = <Item extends { readonly domain: string }>(registrations: rea
     .sort((one, other) => (one.domain < other.domain ? -1 : 1))
 
 /**
- * Removes findings that a store may leave out: names of other teams if it found the team's own, and `behindSuffixes` if
- * it found names of any team.
+ * Removes findings that a store may leave out: names of other teams if it found names of the calling team, and
+ * `behindSuffixes` if it found names of any team.
  */
 function toComparable({ ownDomains, ownCount, heldByOthers, behindSuffixes }: LookUpResult['below'][number]) {
   const isHeld = ownCount > 0 || heldByOthers

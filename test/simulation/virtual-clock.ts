@@ -31,7 +31,7 @@ export interface VirtualClock {
 export function createVirtualClock(): VirtualClock {
   let now = 0
   let running: Event | null = null
-  /** Sorted by the order in which they will run. */
+  /** In the order in which they will run. */
   const events: Event[] = []
   const ended = new Set<Owner>()
 

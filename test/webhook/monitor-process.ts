@@ -16,7 +16,7 @@ async function bundle(directory: string): Promise<string> {
 
 export const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`
 
-/** examples/monitor.ts, which can be killed and restarted on its saved state. */
+/** examples/monitor.ts, which can be killed and restarted with its saved state. */
 export interface MonitorProcess {
   readonly url: string
   start(): Promise<void>

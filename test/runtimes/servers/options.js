@@ -60,8 +60,8 @@ export function createOptions(settings) {
     },
     path,
     /**
-     * Resolves when the test process has received all failures so far. If a response waits for this, the test's
-     * `onError` is called before the response arrives.
+     * Resolves when the test process has received all failures so far. A response that waits for this arrives only
+     * after the test's `onError` was called.
      */
     reported: () => Promise.all(reports),
   }

@@ -359,7 +359,7 @@ for (const [where, prepare] of [
       const deleted = await send('Delete', 1, 'a.example.com')
       assert.equal(deleted.body.data.totals.deleted, 1)
 
-      // A person who opens the same address in another browser sees the same.
+      // A person who opens the same address in another browser sees the same state.
       const address = page.url()
       await page.goto('about:blank')
       await page.goto(address)

@@ -102,7 +102,7 @@ describe('messages', () => {
   })
 })
 
-/** Normalizes compatibility characters, separators in place of dots, and invisible characters of an input. */
+/** Normalizes compatibility characters, separators in place of dots, and invisible characters in an input. */
 function spell(text: string): string {
   return text
     .normalize('NFKC')

@@ -64,7 +64,7 @@ test('a name and an ID with capital letters are imported from JSON in lower case
   ])
 })
 
-/** Words of the message for each code that does not depend on the hostname alone. */
+/** The message for each code that does not depend on the hostname alone. */
 const words: Readonly<Record<string, string>> = {
   invalid_id: 'The ID is not a UUID of version 7, or is from the future.',
   invalid_date: 'The time must be a date from 1970 until now, as toISOString writes it.',

@@ -23,7 +23,7 @@ const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
 
 let server: TestServer
 let pool: Pool
-/** The client on which the application has its transaction. */
+/** The client of the application's transaction. */
 let client: PoolClient
 beforeAll(async () => {
   server = await openDatabase({ deadlock_timeout: '50ms' })
@@ -390,7 +390,8 @@ test('a call that had to wait for its turn limits each statement to a part of th
   const open = (timeLimit: number) => createPostgresStore({ database: { query }, findTeam, timeLimit })
   const saving = save(open(20_000), '1', ['a.com'])
   await Promise.all([saving, save(open(10_000), '1', ['b.com'])])
-  // The second call begins with 9400 ms left. It may work for 90 % of this time, and one statement for 60 % of that.
+  // The second call begins with 9400 ms left. It may use 90 % of this time, and each of its statements may use 60 % of
+  // that.
   expect(limits[2]).toBeLessThanOrEqual(0.9 * 0.6 * 9400)
 })
 

@@ -35,7 +35,7 @@ const LOCAL = { host: '127.0.0.1', database: 'postgres' }
 export const READY = 'database system is ready to accept connections'
 
 /**
- * An empty database on the PostgreSQL that all test files share. `fsync` is off, so its data would not survive a crash
+ * An empty database on the PostgreSQL that all test files share. `fsync` is off, so the data would not survive a crash
  * of the machine. All other settings are PostgreSQL's defaults, except the given ones, such as `{ deadlock_timeout:
  * '50ms' }`. Queries of `pg_stat_activity` need `datname = current_database()`, because other databases have
  * connections too.

@@ -339,7 +339,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
     for (let next = successors.get(former); next !== undefined; next = successors.get(next)) yield next
   }
 
-  /** A caller that repeats its call until every name has a result, or stops trying. */
+  /** A caller that repeats its call until every name has a result, at most `patience` times. */
   function call(teamId: string, entries: readonly Entry[], patience: number): void {
     const process = processes.length === 0 ? null : random.pick(processes)
     if (!process) return

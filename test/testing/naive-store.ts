@@ -63,7 +63,7 @@ export interface Steps {
   save(rows: Row[], names: readonly Name[], toRow: (name: Name) => Row): Row[]
   /** May change the saved registrations before they are returned. */
   reportSaved(saved: Registration[], step: RegistrationStep, found: LookUpResult): readonly Registration[]
-  /** Called at the end of a call that has not failed. */
+  /** Called at the end of a call that succeeded. */
   finishCall(step: RegistrationStep, tables: Tables, saved: Row[]): void
   recover(step: RegistrationStep, tables: Tables): void
   /** How long changes are leased to the sweep that takes them, or to the call that saves or finds them. */
@@ -72,7 +72,7 @@ export interface Steps {
   choose(waiting: readonly Waiting[], limit: number, now: number, lease: number): readonly Waiting[]
   /** Whether a release must wait for the registration that it follows. */
   mustFollow(followed: Waiting | undefined): boolean
-  /** Makes the changes that follow `domainId` follow `next` instead. */
+  /** Makes the releases that follow the registration of `domainId` follow the registration of `next` instead. */
   follow(waiting: Iterable<Waiting>, domainId: string, next: string): void
   finish(tables: Tables, change: Change): void
   postpone(tables: Tables, postponement: Postponement): void

@@ -56,8 +56,8 @@ export const TIME_LIMIT = DURATION + 5 * TO_REST
 
 /**
  * Kills servers, the database and the monitor at random while owners make calls. Halfway, dumps the database during
- * calls, restores it, and continues on the restored one. In the end, the monitor must watch exactly the registered
- * names, and these must be the ones that the responses named.
+ * calls, restores it, and continues on the restored one. At the end, the monitor must watch exactly the registered
+ * names, and these must be the names that the responses reported.
  *
  * The seed decides which calls are made and what is killed, and when. The results of races may still differ.
  */

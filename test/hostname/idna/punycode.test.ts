@@ -31,7 +31,7 @@ test.each(samples)('"%s" is encoded and decoded as RFC 3492 shows', (unicode, en
   expect(decodePunycode(encoded)).toBe(unicode)
 })
 
-/** Returns the converted string, or a mark if the conversion throws. */
+/** Returns the converted string, or the name of the error if the conversion throws. */
 const outcomeOf = (convert: (text: string) => string, text: string) => {
   try {
     return convert(text)

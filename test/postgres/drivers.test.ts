@@ -117,7 +117,7 @@ test('postgres.js: if the connection ends during a call, the call fails, but the
   const fates = new Set([await registerOnce('whole.example.com')])
   const length = network.carried.server
   for (let index = 0; index < counts.cuts; index += 1) {
-    network.suffer(onlyOnce(cutAfter(Math.floor((length * index) / counts.cuts), 'server')))
+    network.suffer(onlyOnce(cutAfter(Math.floor(((length - 1) * (index + 1)) / counts.cuts), 'server')))
     fates.add(await registerOnce(`cut-${index}.example.com`))
   }
   expect([...fates]).toEqual(['answered', 'CONNECTION_CLOSED'])

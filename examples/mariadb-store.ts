@@ -17,10 +17,7 @@ import { type Ask, createTransact, type Transact } from './mariadb-transact.ts'
 
 /** The database's time, in milliseconds since 1970. Stores do not use their own clocks, which may differ. */
 const NOW = "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)"
-/**
- * If a change is due in more than an hour plus one lease, it was saved while the clock was wrong, and counts as due
- * now.
- */
+/** A change that is due in more than an hour plus a lease was saved while a clock was wrong, so it is due now. */
 const HOUR = 3_600_000
 
 /** Turns one JSON parameter into a table. A value that does not fit its column causes an error in every SQL mode. */

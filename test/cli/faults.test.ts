@@ -479,7 +479,7 @@ test('when the database is a standby, responses, the log, metrics and doctor sho
 })
 
 test('when the server’s clock is ahead, a key that expires soon gets 401 early, as the runbook says', async () => {
-  expect(runbook.get('a clock is wrong')?.callersGet).toContain('401 for keys that expire')
+  expect(runbook.get('a clock is wrong')?.callersGet).toContain('401 for keys with an expiry date')
   const server = await openWithTables()
   const database = server.createPool()
   const keys = createPostgresKeyStore({ database })

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** Makes WebAssembly compile quickly instead of optimizing: each short process compiles its database again. */
+/** Makes Node compile WebAssembly quickly instead of optimizing it: each short process compiles the database again. */
 export const wasmFlags = ['--liftoff-only']
 
 export type Program = ReturnType<typeof startProgram>

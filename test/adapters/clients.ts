@@ -24,7 +24,7 @@ const why = hasCurl ? '' : ' (skipped: there is no curl on the PATH)'
 /** Milliseconds. */
 const PATIENCE = 20_000
 
-/** Appended to the name of a test that is skipped because the application reads bodies. */
+/** The end of a test's name if the test is skipped because the application reads the body. */
 export const NOT_READ = ' (skipped: the application reads the body)'
 
 const body = '{"domains":["www.example.com","bücher.de"]}'
@@ -64,7 +64,7 @@ export function describeClients(startServer: Serve, { bodyIsReadBefore, leavesCl
         expect(JSON.parse(await text(incoming)).data.results).toHaveLength(2)
         reused.push(outgoing.reusedSocket)
       }
-      // Deno closes the connection after a body in chunks.
+      // Deno closes the connection after a chunked body.
       expect(reused.slice(0, 2)).toEqual([false, true])
     })
 

@@ -19,7 +19,7 @@ const examples = [...guide.matchAll(/```console\n(.*?)```/gs)].flatMap(([, block
     }),
 )
 
-/** Replaces values that differ in each run by fixed ones of the same width. */
+/** Replaces values that differ from run to run with fixed values of the same width. */
 const normalize = (output: string) =>
   output
     .replaceAll(/\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/g, '<id>')

@@ -151,7 +151,7 @@ describe('IPv4 spellings that a URL parser or inet_aton accepts:', () => {
         .normalize('NFKC')
         .replace(/[\s\u00ad\u200b]|[.。]\s*$/g, '')
         .replaceAll('。', '.')
-        // Removes leading zeros: even if they mean octal, a number with a single digit stays the same.
+        // Removes leading zeros. They do not change the value of a single-digit number, even if they mean octal.
         .replace(/\b0+(?=[0-9])/g, '') === '8.8.4.4'
     expect(refused.filter(isSpelled).length).toBeGreaterThan(5)
     for (const spelling of refused) {

@@ -30,7 +30,7 @@ export async function startRacers(module: URL, configs: readonly object[]) {
     { hasTornReads = false }: { readonly hasTornReads?: boolean } = {},
   ): Promise<void> {
     for (let round = 1; round <= rounds; round += 1) {
-      // Each set of registrable domains is used in two rounds, so in every other round it is new.
+      // Each set of registrable domains is used in two rounds, so every other round begins with new domains.
       const registrableDomains = ['a.com', 'b.com', 'c.github.io'].map(name => `r${Math.ceil(round / 2)}-${name}`)
       const outcomes = await Promise.all(racers.map(racer => runRound(racer, { registrableDomains, calls: 13 })))
       const listed = await store.list()

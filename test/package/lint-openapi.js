@@ -12,7 +12,7 @@ import { domainsPlugin } from '../../dist/fastify.js'
 import { createMemoryKeyStore, createMemoryStore } from '../../dist/index.js'
 import { openapi } from '../../dist/openapi.js'
 
-/** Facts that only the application knows. A document of the package alone lacks only these. */
+/** Facts that only the application knows. Only these facts are missing in the package's own document. */
 const application = {
   info: {
     title: 'Monitoring',

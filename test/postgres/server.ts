@@ -188,8 +188,8 @@ export async function startPostgres(
 }
 
 /**
- * Resolves once the server accepts connections, to a function that stops it. Resolves to `undefined` if it has exited
- * by itself.
+ * Resolves once the server accepts connections, to a function that stops it. If the server exits before that, resolves
+ * to `undefined`.
  */
 async function spawnPostgres({ databaseDir, program, owner }: Files, logFile: string, flags: readonly string[]) {
   const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'log_line_prefix=%m [%p] %d ']

@@ -68,7 +68,7 @@ function createProgram(files: readonly string[], modules: ReadonlyMap<string, st
 
 /**
  * An import statement for each name that an entry point exports. `Response` is not imported, because examples mean the
- * platform's.
+ * global `Response`.
  */
 const imports = new Map<string, string>()
 const entryProgram = createProgram([...entries.values()])

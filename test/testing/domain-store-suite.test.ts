@@ -69,7 +69,7 @@ describe('each case of the suite', () => {
     ).toEqual(allCases.map(({ id }) => id))
   })
 
-  // Most cases detect a defect only by waiting until a time limit.
+  // Most cases detect a defect only when a time limit has passed.
   const rows = brokenStores.map(store => [store.id, store.breaks, store] as const)
   test.concurrent.each(rows)('%s catches a store that %s', async (_id, _breaks, { id, createStore, ...broken }) => {
     const options = { createStore, features: broken.features ?? features, timeLimit: 2000 }

@@ -58,7 +58,7 @@ export interface Steps {
   reportFound(found: LookUpResult, question: LookUp, tables: Tables, hasWaited: boolean): LookUpResult
   decide(step: RegistrationStep, found: LookUpResult): Decision
   createId(name: Name, call: number): string
-  /** Returns the ID if the text is one, or `null`. */
+  /** Returns the text if it is an ID, otherwise `null`. */
   toDomainId(text: string): string | null
   save(rows: Row[], names: readonly Name[], toRow: (name: Name) => Row): Row[]
   /** May change the saved registrations before they are returned. */

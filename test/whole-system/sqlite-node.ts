@@ -1,4 +1,4 @@
-/** One of our servers in its own process, on a file of SQLite. `nodes.ts` runs it. */
+/** One of our servers in its own process, on a SQLite file. `nodes.ts` runs it. */
 import type { SqliteHandle } from '../../src/sqlite/driver.ts'
 import { createSqliteKeyStore, createSqliteStore } from '../../src/sqlite/index.ts'
 import { findTeam, pushTo, serveNode } from './serve-node.ts'

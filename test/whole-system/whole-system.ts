@@ -30,7 +30,7 @@ export interface System {
   killDatabase?(pause: (most: number) => Promise<void>, random: ReturnType<typeof createRandom>): Promise<void>
   /**
    * Dumps the database while it is in use, and restores the dump as a new database. Resolves to the settings with which
-   * a node connects to the new one.
+   * a node connects to the new database.
    */
   restore?(): Promise<object>
 }

@@ -41,7 +41,7 @@ export type DomainsHandler<Context = unknown> = (
  * path must end with the value of `path`, or with this value followed by the suffix of an operation that you offer. One
  * trailing slash is allowed. The path is not decoded, but a `Request` has already resolved dot segments:
  * `/v1/domains/preview/..` and `…/%2e%2e` become `/v1/domains`. So a gateway in front that permits only some paths must
- * resolve dot segments too. Any other path gets 404 `not_found`, and any other method gets 405 `method_not_allowed`,
+ * also resolve dot segments. Any other path gets 404 `not_found`, and any other method gets 405 `method_not_allowed`,
  * before any other check. The body must still be unread.
  *
  * A body with a `Content-Length` is read in one piece, because an HTTP server never delivers more bytes than this

@@ -46,7 +46,7 @@ const MOST_CAUSES = 4
 
 /**
  * Creates the function that logs failures if an application sets no `onError`. The first failure of a kind is logged at
- * once, with its stack. Further failures of that kind within the next minute are counted, and logged as one. Two
+ * once, with its stack. Further failures of that kind within the next minute are counted, and logged as one record. Two
  * failures are of the same kind if they have the same step, and their messages differ only in numbers and IDs.
  */
 export function createFailureLog() {

@@ -4,7 +4,8 @@ import { specialUseTopLevels } from './special-use.ts'
 
 /**
  * Options of `tldts`. Names are canonical, and both sections of the list count: users of GitHub Pages are as separate
- * from each other as registrants under `.com`. All options are given, so `tldts` need not merge them with its defaults.
+ * from each other as registrants under `.com`. All options are given, so `tldts` does not have to merge them with its
+ * defaults.
  */
 const options = {
   allowIcannDomains: true,

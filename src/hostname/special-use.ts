@@ -1,6 +1,6 @@
 /**
- * Top-level labels that are reserved and not in the public DNS. They are those of the IANA Special-Use Domain Names
- * registry (https://www.iana.org/assignments/special-use-domain-names, RFC 6761), and `internal`. ICANN reserved
+ * Top-level labels that are reserved and not in the public DNS. They come from the IANA Special-Use Domain Names
+ * registry (https://www.iana.org/assignments/special-use-domain-names, RFC 6761), except `internal`. ICANN reserved
  * `internal` for private use on 2024-07-29 (board resolution 2024.07.29.06).
  *
  * `example.com`, `example.net` and `example.org` are left out on purpose: they resolve like any other name. `arpa`

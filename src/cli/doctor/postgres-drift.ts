@@ -82,7 +82,7 @@ function alterColumn(name: string, found: Column, { type, isRequired, default: p
 function* compareConstraints(table: string, expected: ExpectedTable, actual: Table): Generator<Finding> {
   for (const { name, definition } of expected.constraints) {
     if (actual.constraints.some(found => isSame(found, definition))) continue
-    // A table can have only one primary key, so a different one is dropped first, whatever its name.
+    // A table can have only one primary key, so a different one is dropped first, regardless of its name.
     const inTheWay = actual.constraints.find(
       found => found.name === name || (name.endsWith('_pkey') && found.definition.startsWith('PRIMARY KEY')),
     )

@@ -52,7 +52,7 @@ function examineLibrary(version: string): Finding {
   return wrong('engine', `SQLite ${version}`, `Use SQLite ${OLDEST_LIBRARY.join('.')} or later`)
 }
 
-/** SQLite writes its log to a file next to the database, so the folder must be writable too. */
+/** SQLite writes its log to a file next to the database, so the folder must also be writable. */
 function examineRights(file: string, handle: Handle): Finding {
   for (const path of [file, dirname(resolve(file))]) {
     try {

@@ -26,7 +26,7 @@ export const kinds = {
   VIRAMA: 1 << 8,
   THIN_VIRAMA: 1 << 9,
   JOINER: 1 << 10,
-  /** Characters that are mapped to others. */
+  /** Characters that are mapped to other characters. */
   MAPPED: 1 << 11,
   IGNORED: 1 << 12,
   /** Allowed by UTS #46 and disallowed by IDNA2008: the general categories P, Sm, Sc and Sk, except emoji. */

@@ -78,7 +78,7 @@ async function readCodePoints(...properties) {
 
 const categories = (...names) => readCodePoints(...names.map(name => `General_Category/${name}`))
 
-/** @param rows `[property, kind]`. The kind of a code point is that of the first row whose property it has. */
+/** @param rows `[property, kind]`. A code point gets the kind of the first row whose property it has. */
 async function createKinds(...rows) {
   const sets = await Promise.all(rows.map(async ([property, kind]) => [await readCodePoints(property), kind]))
   return codePoint => sets.find(([codePoints]) => codePoints.has(codePoint))?.[1] ?? ''

@@ -15,7 +15,7 @@ export function mapCharacter(character: string): string | null {
 /** The mappings found so far. The tables limit their number. */
 let mappings: Map<string, string> | undefined
 
-/** Most mappings follow from Unicode's own foldings. The table contains all others. */
+/** Most mappings follow from Unicode's own foldings. The table contains all other mappings. */
 function findMapping(character: string): string {
   mappings ??= readOwnMappings()
   const known = mappings.get(character)

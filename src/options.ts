@@ -7,7 +7,7 @@ export interface Rule {
   readonly holds: (value: unknown, options: Readonly<Record<string, unknown>>) => boolean
   /** Completes the sentence "The option … must be". */
   readonly expected: string
-  /** Whether an invalid string may be a secret. If so, no message shows it. */
+  /** Whether an invalid string may be a secret, which no message may show. */
   readonly isSecret?: boolean
 }
 
@@ -18,10 +18,10 @@ export type Rules = Readonly<Record<string, Rule>>
  * Checks options before they are used. An application without types may pass anything, for instance values from its
  * settings. Without this check, a limit would have no effect if its name were misspelled or its value were `NaN`.
  *
- * @param part The word for a property in messages.
- * @param whole The word for the object in messages.
- * @throws {TypeError} if a property is unknown or invalid. The message is about the first such property, and says what
- *   to pass instead.
+ * @param part What messages call a property.
+ * @param whole What messages call the object.
+ * @throws {TypeError} if a property is unknown or invalid. The message names the first unknown or invalid property, and
+ *   says what to pass instead.
  */
 export function requireOptions(options: unknown, rules: Rules, part = 'option', whole = 'options'): void {
   const names = isObject(options) ? Object.keys(options) : []

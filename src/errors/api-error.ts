@@ -26,11 +26,11 @@ export type ErrorCode = keyof typeof statusByErrorCode
 
 /** Options of {@link ApiError}, besides its code and message. */
 export interface ApiErrorOptions {
-  /** The HTTP status, 400 to 599. By default, it is the status of the code. A code of your own needs a status. */
+  /** The HTTP status, 400 to 599. Default: the status of the code. A code of your own needs a status. */
   status?: number | undefined
   /** Headers of the response, with names in their usual spelling: `WWW-Authenticate`, `Retry-After`. */
   headers?: Readonly<Record<string, string>> | undefined
-  /** The cause, for the logs of your server. The caller never sees it. */
+  /** The cause, for the logs of your server; never shown to the caller. */
   cause?: unknown
 }
 
@@ -40,9 +40,9 @@ const brand = Symbol.for('domain-registration.ApiError')
  * The failure of a whole call, ready to be sent as the response. The caller may see its status, code, message and
  * headers; its `cause` is for the logs of your server only.
  *
- * @throws {TypeError} if the error cannot be sent. A code of your own needs a status, and every status must be from 400
- *   to 599. The headers must be valid in HTTP. No header may describe how the body is sent, because the server sets
- *   such headers.
+ * @throws {TypeError} if the error cannot be sent as a response. A code of your own needs a status, and every status
+ *   must be from 400 to 599. The headers must be valid in HTTP. Headers that describe how the body is sent are not
+ *   allowed, because the server sets them.
  *
  * @example
  * throw new ApiError('payment_required', 'The trial has ended; choose a plan.', { status: 402 })
@@ -64,7 +64,7 @@ export class ApiError extends Error {
   /** Headers of the response, with names in their usual spelling: `WWW-Authenticate`, `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>
 
-  /** @param message For the caller: what is wrong and what to send instead. Never put a secret into it. */
+  /** @param message For the caller: what is wrong and what to send instead. Never include a secret. */
   constructor(code: ErrorCode, message: string, options?: ApiErrorOptions)
   constructor(code: string, message: string, options: ApiErrorOptions & { status: number })
   constructor(code: string, message: string, options: ApiErrorOptions = {}) {
@@ -103,9 +103,9 @@ function statusOf(code: string): number {
 }
 
 /**
- * Checks that an error can be sent.
+ * Checks that an error can be sent as a response.
  *
- * @throws {TypeError} if an argument is invalid. The message is about the first invalid one.
+ * @throws {TypeError} if an argument is invalid; the message is about the first invalid argument.
  */
 export function requireSendable({ code, status, message, headers }: ApiError): void {
   if (typeof code !== 'string' || code === '') throw new TypeError('The code of an ApiError must be a non-empty string')

@@ -1,6 +1,6 @@
 /**
- * All error responses of a call are created in this file, in the order of the checks. `docs/errors.md` has the cause
- * and the fix of each.
+ * All error responses of a call are created in this file, in the order of the checks. `docs/errors.md` lists the cause
+ * and the fix of each error.
  */
 import { ApiError } from './api-error.ts'
 
@@ -100,7 +100,7 @@ export function teamSuspended(): ApiError {
   return new ApiError('team_suspended', 'The team is suspended: it can neither register nor delete domains.')
 }
 
-/** The numbers that explain why a call is rejected as a whole: its team would exceed the limit. */
+/** The numbers in the message about a call that is rejected because its team would exceed the limit. */
 export interface LimitExcess {
   /** The limit of the team. */
   readonly maxDomains: number
@@ -122,9 +122,9 @@ export function domainLimitReached({ maxDomains, held, added }: LimitExcess): Ap
 const soon = { 'Retry-After': '5' }
 
 /**
- * @param what A sentence that says what failed. It must not say that nothing was done, because a store that fails or
- *   times out may still have done its work.
- * @param cause Only for the application's log. The caller does not get it.
+ * @param what A sentence that says what failed, but not that nothing was done: a store that fails or times out may
+ *   still have done its work.
+ * @param cause Only for the application's log; never sent to the caller.
  */
 export function internalError(what = 'The call could not be processed.', cause?: unknown): ApiError {
   return new ApiError('internal_error', `${what} Send the same call again: that is safe.`, { headers: soon, cause })

@@ -28,7 +28,7 @@ export interface FailureRecord extends FailedWork {
 }
 
 interface FailureLogging {
-  /** Writes a record. Default: writes it to the console. */
+  /** Writes a record. Default: to the console. */
   readonly write?: (record: FailureRecord) => void
   readonly domain?: string
 }
@@ -78,7 +78,8 @@ export function createFailureLog() {
     if (counted) {
       counted.more += 1
       counted.writeLast = writeLast
-      // On some runtimes, a timer ends with its request. There, the next failure logs what the timer would have logged.
+      // Some runtimes cancel a timer when the request that started it ends. In that case, the next failure logs what
+      // the timer would have logged.
       if (performance.now() - counted.since > QUIET) end(kind)
       return
     }
@@ -167,7 +168,7 @@ function describeCauses(failure: unknown, domain?: string) {
 /** Replaces numbers and IDs, because they may differ between failures of the same kind. */
 const toKindOfWord = (word: string): string => (/\d/.test(word) ? '#' : word)
 
-/** Returns the stack without the lines before it, which contain the message. */
+/** Returns only the frames of the stack, without the message above them. */
 const readStack = (failure: unknown): string | undefined =>
   failure instanceof Error
     ? String(failure.stack)

@@ -1,6 +1,7 @@
 /**
  * Makes an application's reporter safe to call: reporting a failure must not cause another one. Errors that the
- * reporter throws are ignored. Rejections of its promise are also ignored: unhandled, they would end the process.
+ * reporter throws are ignored. If the reporter returns a promise that rejects, the rejection is also ignored: an
+ * unhandled rejection would end the process.
  */
 export function ignoreErrors<Parameters extends unknown[]>(
   report: ((...parameters: Parameters) => unknown) | undefined,

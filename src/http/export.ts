@@ -22,7 +22,7 @@ export async function* guardExport(
   const iterator = pieces[Symbol.asyncIterator]()
   let checkedAt = performance.now()
   const failAs = (step: 'authenticate' | 'list') => (error: unknown) => {
-    // Rejecting the caller is not a failure.
+    // If the caller is rejected, for example because its key was revoked, nothing has failed.
     if (!isApiError(error)) report(error, step)
     else if (error.status >= 500) report(error.cause ?? error, step)
     throw error
@@ -38,7 +38,8 @@ export async function* guardExport(
       yield value
     }
   } finally {
-    // This also runs if the caller has disconnected: Node's stream then throws at the `yield`, which is not a failure.
+    // This also runs if the caller has disconnected: Node's stream then throws at the `yield`, although nothing has
+    // failed.
     await iterator.return?.()
   }
 }

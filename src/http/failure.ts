@@ -9,7 +9,7 @@ export interface FailureContext<Request extends HandlerRequest = HandlerRequest>
   readonly request: Request
   /** The caller; `undefined` if the call failed before the caller was known. */
   readonly keyContext: KeyContext | undefined
-  /** The key of the call; `undefined` if the key was not yet known, or if your application authenticates. */
+  /** The key of the call; `undefined` if the key was not yet known, or if you pass your own `authenticate`. */
   readonly key: CallingKey | undefined
   /** The step that failed. */
   readonly step: Step

@@ -26,12 +26,13 @@ import { type HandlerRequest, type OperationName, readHeader, readJson } from '.
 import { type HandlerResponse, respond, respondWithError } from './response.ts'
 
 /**
- * Creates the request handler that all adapters share. It does not depend on a framework: it turns headers and a body
- * into a status, headers and a body. The adapter routes requests to it by their method and path.
+ * Creates the request handler that all adapters share. The handler does not depend on a framework: it takes the headers
+ * and the body of a request, and returns the status, headers and body of a response. The adapter finds the operation by
+ * the method and path of the request.
  *
  * The handler checks in this order: 401, 429, 403 `insufficient_scope`, 415, 413, 408, 400, 404, 403 `team_suspended`,
- * 403 `domain_limit_reached`. It reads the body only once it knows that the caller is allowed. After a 408 or a 413,
- * part of the body may still arrive: close the connection.
+ * 403 `domain_limit_reached`. The handler reads the body only once it knows that the caller is allowed. After a 408 or
+ * a 413, part of the body may still arrive: close the connection.
  *
  * @returns The handler. It never rejects.
  * @throws {TypeError} if an option is missing, invalid or unknown; the message says what to pass instead.
@@ -154,7 +155,7 @@ function readWork({ operation = 'create' }: HandlerRequest, keyContext: KeyConte
   }
 }
 
-/** Rejects an operation that is not offered. An application's own adapter may pass such an operation. */
+/** Rejects an operation that is not offered, which an application's own adapter may pass. */
 function requireOffered<Request extends HandlerRequest>(
   { operation = 'create' }: Request,
   { operations: offered = DEFAULT_OPERATIONS }: HandlerOptions<Request>,
@@ -169,7 +170,7 @@ function requireOffered<Request extends HandlerRequest>(
  */
 const KEY_IS_CURRENT_FOR = 20
 
-/** Counts the names of a body. A body that will be rejected counts as one name. */
+/** Counts the names in a body. Returns 1 for a body that will be rejected. */
 function countSubmitted(body: unknown): number {
   const { domains } = (body ?? {}) as { domains?: unknown }
   return Array.isArray(domains) && domains.length > 0 && domains.length <= MAX_DOMAINS ? domains.length : 1
@@ -177,7 +178,7 @@ function countSubmitted(body: unknown): number {
 
 interface Caller {
   readonly keyContext: KeyContext
-  /** The key of the call, unless the application authenticates. */
+  /** The key of the call; `undefined` if the application passes its own `authenticate`. */
   readonly key: CallingKey | undefined
   /** The key that the rate limiter gets. */
   readonly limiterKey: string
@@ -202,8 +203,8 @@ async function identify<Request extends HandlerRequest>(
 }
 
 /**
- * Returns the thrown error if it can be sent, otherwise an `internal_error`. Your `authenticate` or a store may throw
- * any value.
+ * Returns the thrown error if it can be sent as a response, otherwise an `internal_error`. Your `authenticate` or a
+ * store may throw any value.
  */
 function toApiError(error: unknown): ApiError {
   try {

@@ -49,7 +49,7 @@ interface HttpOperation {
   run(call: OperationCall): Promise<OperationAnswer | HandlerResponse>
 }
 
-/** All operations. Each has its route, its scope and the function of the core that performs it. */
+/** All operations, each with its route, its scope, and the function of the core that performs the operation. */
 export const operations: Readonly<Record<OperationName, HttpOperation>> = {
   create: {
     method: 'POST',

@@ -68,9 +68,10 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
   /** Limits how often each API key may call: consumes points for each authenticated call. Default: no limit. */
   rateLimiter?: RateLimiter | undefined
   /**
-   * The unit that costs a point: each `call`, or each submitted `name`. If a call costs several points, the first is
-   * consumed before the body is read, and the others afterwards. If too few points remain, the first stays consumed.
-   * With `name`, give the limiter at least 100 points, because a call with 100 names needs that many. Default `call`.
+   * The unit that costs a point: each `call`, or each submitted `name`. If a call costs several points, one point is
+   * consumed before the body is read, and the remaining points afterwards. If too few points are left for the call,
+   * that one point stays consumed. With `name`, give the limiter at least 100 points, because a call with 100 names
+   * needs that many. Default `call`.
    */
   rateLimitPer?: 'call' | 'name' | undefined
   /** The name of the limit in `RateLimit` and `RateLimit-Policy`: printable ASCII. Default `default`. */
@@ -101,10 +102,10 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
    */
   timeLimit?: number | undefined
   /**
-   * Called once for each distinct failure in a call. Gets the cause of an `internal_error` or a 503, or the reason why
-   * a rate limit could not be checked. The caller never sees it. Default: logs each kind of failure at most once per
-   * minute, with Fastify's `request.log.error` if there is a logger, otherwise with `console.error`. The first line
-   * about each kind has a stack. Errors and rejections of this function are ignored.
+   * Called once for each distinct failure in a call, with the cause of an `internal_error` or a 503, or the reason why
+   * a rate limit could not be checked. The caller never sees this error. Default: logs each kind of failure at most
+   * once per minute, with Fastify's `request.log.error` if there is a logger, otherwise with `console.error`. The first
+   * line about each kind of failure has a stack. Errors and rejections of this function are ignored.
    *
    * @example
    * domainsRouter({
@@ -117,9 +118,9 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
    */
   onError?: ((error: unknown, context: FailureContext<Request>) => void) | undefined
   /**
-   * Called with each response of status 200. Also called with each 503 of a call that registered names: they are saved
-   * but not yet synchronized. Use it for an audit log, or to count usage: each registration is `created` once. The
-   * response does not wait for this function, and its errors and rejections are ignored.
+   * Called with each 200 response, and with each 503 response to a call that saved names but did not yet synchronize
+   * them. Use it for an audit log, or to count usage: each registration is `created` once. The response does not wait
+   * for this function, and its errors and rejections are ignored.
    *
    * @example
    * domainsRouter({
@@ -141,7 +142,7 @@ export type ResultContext<Request extends HandlerRequest = HandlerRequest> = Ope
   /** The call; with an adapter, `request.raw` is the framework's request. */
   readonly request: Request
   readonly keyContext: KeyContext
-  /** The key of the call; `undefined` if your application authenticates. */
+  /** The key of the call; `undefined` if you pass your own `authenticate`. */
   readonly key: CallingKey | undefined
   readonly status: 200 | 503
   /** Milliseconds from the call to its response; for an export, to the start of the response. */

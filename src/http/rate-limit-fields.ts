@@ -14,7 +14,7 @@ const MAX_INTEGER = 999_999_999_999_999
 
 /**
  * Returns the headers RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11 of 2026-05-23, sections 3
- * and 4). They omit the partition key, because the caller already knows which API key it sent.
+ * and 4). The headers omit the partition key, because the caller already knows which API key it sent.
  */
 export function toRateLimitFields(
   { points, duration }: RateLimiter,
@@ -33,7 +33,7 @@ export function toRateLimitFields(
   }
 }
 
-/** A window is an integer number of seconds above 0. If points are never restored, there is no window. */
+/** A window is an integer number of seconds, at least 1. A limiter that never restores points has no window. */
 const toWindow = (duration: RateLimiter['duration']): string =>
   Number(duration) > 0 ? `;w=${toInteger(Math.ceil(Number(duration)))}` : ''
 

@@ -14,7 +14,7 @@ interface LimitedCall {
   readonly onError: (cause: unknown) => void
 }
 
-/** Seconds in `Retry-After` if the limiter gives no reset time, as with a `duration` of 0. */
+/** Seconds in `Retry-After` if the limiter gives no reset time, for example because its `duration` is 0. */
 const RETRY_AFTER_UNKNOWN = 3600
 
 /**
@@ -61,8 +61,8 @@ async function consume(limiter: RateLimiter, key: string, points: number, deadli
 }
 
 /**
- * Reads the result of a limiter. Returns an empty array for any other value. A union of limiters returns one result for
- * each limit; limits that failed are skipped.
+ * Reads the result of a limiter. Returns an empty array for a value that is not a result. A union of limiters returns
+ * one result for each limit; limits that failed are skipped.
  */
 function toState(answer: unknown): RateLimitState {
   const single = toResult(answer)

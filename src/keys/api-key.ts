@@ -1,12 +1,15 @@
 import { matches, optional, type Rule, type Rules, requireOptions } from '../options.ts'
 import { sha256, toHex } from './sha256.ts'
 
-/** The parts of an API key. They prove nothing about the caller until a {@link KeyStore} finds the hash of the key. */
+/**
+ * The parts of an API key. These parts prove nothing about the caller until a {@link KeyStore} finds the hash of the
+ * key.
+ */
 export interface ParsedApiKey {
   type: 'organization' | 'team'
   /** The ID of the organization or team, digits only. */
   id: string
-  /** The rest of the key. Never log it. */
+  /** The part after the ID. Never log this secret. */
   secret: string
 }
 
@@ -36,13 +39,13 @@ export interface GeneratedApiKey {
   hint: string
 }
 
-/** The maximum length of a key. It bounds the work that a caller can cause by sending a long string. */
+/** The maximum length of a key, which bounds the work that a caller can cause by sending a long string. */
 const MAX_KEY_LENGTH = 512
 
 /** The prefix of API keys if none is set. */
 export const DEFAULT_PREFIX = 'svc'
 const SECRET_BYTES = 32
-/** How many characters of the secret a hint has. */
+/** How many characters of the secret a hint shows. */
 const SHOWN_CHARACTERS = 4
 
 export const keyPrefixRule: Rule = {

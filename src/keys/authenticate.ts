@@ -28,7 +28,7 @@ export async function authenticate(
   return toKeyContext(await findKeyRecord(authorizationHeader, keys, options))
 }
 
-/** Like {@link authenticate}, but returns the record of the key. Its hash identifies the key. */
+/** Like {@link authenticate}, but returns the record of the key. The `hash` of the record identifies the key. */
 export const findKeyRecord = (
   authorizationHeader: string | null | undefined,
   keys: KeyStore,

@@ -4,21 +4,22 @@ import { insufficientScope } from '../errors/call-errors.ts'
 export const REQUIRED_SCOPE = 'domains:create'
 
 /**
- * All scopes. The first allows a key to register and preview, the second to delete, and the third to list and export.
+ * All scopes: `domains:create` allows a key to register and preview, `domains:delete` to delete, and `domains:read` to
+ * list and export.
  */
 export const SCOPES = [REQUIRED_SCOPE, 'domains:delete', 'domains:read'] as const
 
 /** One of {@link SCOPES}. */
 export type Scope = (typeof SCOPES)[number]
 
-/** The caller. {@link authenticate} returns it, and so does the application's `authenticate`. */
+/** The caller, as {@link authenticate} or the application's own `authenticate` returns it. */
 export type KeyContext =
   | { readonly type: 'organization'; readonly organizationId: string; readonly scopes: readonly string[] }
   | { readonly type: 'team'; readonly teamId: string; readonly scopes: readonly string[] }
 
 /**
- * Rejects any value that is not a key context. An application without types could make a mistake here, and that must
- * not give a caller access to another team.
+ * Rejects any value that is not a key context, so that a mistake in an application without types never gives a caller
+ * access to another team.
  */
 export function requireKeyContext(keyContext: KeyContext): void {
   const owner = keyContext?.type === 'organization' ? keyContext.organizationId : keyContext?.teamId

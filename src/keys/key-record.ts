@@ -11,7 +11,7 @@ export interface KeyRecord {
   readonly ownerId: string
   /** Any of `domains:create` (to register and preview), `domains:delete` and `domains:read` (to list and export). */
   readonly scopes: readonly string[]
-  /** The owner's name for the key: at most 200 characters of valid Unicode, and never the key itself. */
+  /** The name that the owner gave the key: at most 200 characters of valid Unicode, and never the key itself. */
   readonly label?: string | null | undefined
   /** The hint from {@link generateApiKey}, by which its owner recognizes the key. */
   readonly hint?: string | null | undefined
@@ -32,9 +32,9 @@ export interface KeyRecord {
 export interface CallingKey {
   /** SHA-256 of the key in lower-case hex: the `hash` of its record. */
   readonly hash: string
-  /** The owner's name for the key. */
+  /** The name that the owner gave the key. */
   readonly label: string | null
-  /** Its prefix and last four characters. */
+  /** The beginning and the last four characters of the key; see {@link KeyRecord.hint}. */
   readonly hint: string | null
 }
 
@@ -47,7 +47,7 @@ export interface StoredKeyRecord extends KeyRecord {
   readonly expiresAt: Date | null
 }
 
-/** The properties of a stored record that can be changed. A property that is missing or `undefined` does not change. */
+/** The properties of a stored record that can be changed. A property that is missing or `undefined` keeps its value. */
 export interface KeyChanges {
   /** Replaces the label; `null` removes it. */
   readonly label?: string | null | undefined
@@ -135,8 +135,8 @@ export function requireOwner(owner: KeyOwner): void {
 }
 
 /**
- * @throws {TypeError} if the value is not a hash. Without this check, revoking a key by the key itself would have no
- *   effect.
+ * @throws {TypeError} if the value is not a hash. Without this check, a call of `revokeKey` with the key instead of its
+ *   hash would have no effect.
  */
 export function requireHash(hash: string): void {
   requireOptions({ hash }, { hash: rules.hash }, 'field')

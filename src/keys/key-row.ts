@@ -10,7 +10,7 @@ export interface KeyRow extends Omit<StoredKeyRecord, 'scopes' | 'createdAt' | '
   readonly expiresAt: number | string | null
 }
 
-/** The column of each property of a row, the same in all tables. */
+/** The column for each property of a row. All databases have the same columns. */
 export const keyColumns = {
   hash: 'hash',
   type: 'type',

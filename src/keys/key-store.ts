@@ -6,16 +6,16 @@ export interface KeyStore {
   /**
    * Finds a key by its hash.
    *
-   * MUST resolve to `null` for an unknown hash. MUST reject if it cannot find out, so that the call returns 500. If it
-   * resolved to `null` instead, the call would return 401, and the client would discard a valid key. A record without
-   * the properties of a {@link KeyRecord} also leads to 500, and the log says what is missing.
+   * MUST resolve to `null` for an unknown hash. MUST reject if the lookup fails, so that the call returns 500. If
+   * `findKey` resolved to `null` instead, the call would return 401, and the client would discard a valid key. A record
+   * without the properties of a {@link KeyRecord} also leads to 500, and the log says what is missing.
    *
    * @param hash 64 lower-case hex digits.
    */
   findKey(hash: string): Awaitable<KeyRecord | null>
 }
 
-/** The interface that all key stores of this package share. They save hashes, never keys. */
+/** The interface that all key stores of this package share. These stores save hashes, never keys. */
 export interface ManagedKeyStore extends KeyStore {
   findKey(hash: string): Awaitable<StoredKeyRecord | null>
   /**
@@ -37,7 +37,7 @@ export interface ManagedKeyStore extends KeyStore {
   /**
    * Changes the label, the scopes or the expiry of a key, and nothing else: a revoked key stays revoked.
    *
-   * @param changes A property that is missing or `undefined` does not change.
+   * @param changes A property that is missing or `undefined` keeps its value.
    * @returns Whether the store has the key.
    * @throws {TypeError} if the string is not a hash, or if a property is invalid or cannot be changed.
    *

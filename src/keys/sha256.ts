@@ -4,7 +4,8 @@ import { findBuiltinModule } from '../runtime/builtin-module.ts'
  * Returns the SHA-256 of a string in UTF-8, in lower-case hex.
  *
  * Every runtime has WebCrypto. But on Node, WebCrypto computes each digest on another thread, which costs far more than
- * the digest itself. So Node's own module is used if there is one. This module is looked up at the first digest.
+ * the digest itself. So `node:crypto` is used on every runtime that has this module. The module is looked up when the
+ * first digest is computed.
  */
 export async function sha256(text: string): Promise<string> {
   nodeCrypto ??= (findBuiltinModule('node:crypto') as typeof import('node:crypto') | undefined) ?? 'none'

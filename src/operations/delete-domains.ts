@@ -17,9 +17,9 @@ import { requireActiveTeam } from './team.ts'
  * @param body `{ domains, team_id }`, as for registering.
  * @returns One result for each submitted name, in the submitted order, and totals. `missing` means that this team has
  *   not registered the name; another team may have. Deleting a wildcard deletes nothing below it.
- * @throws {ApiError} for a failure of the whole call, checked in this order: 403 `insufficient_scope`, 400
- *   `invalid_request`, 404 `team_not_found`, 403 `team_suspended`; 500 `internal_error` if the store failed. In that
- *   case, either all names were deleted or none; send the same call again.
+ * @throws {ApiError} if the whole call fails. Checked in this order: 403 `insufficient_scope`, 400 `invalid_request`,
+ *   404 `team_not_found`, 403 `team_suspended`. 500 `internal_error` if the store failed: either all names were deleted
+ *   or none, so send the same call again.
  * @throws {TypeError} if the store has no `release`.
  *
  * @example
@@ -65,7 +65,7 @@ function toResults(
     const { domain, refusal } = read
     const domainId = ids.get(domain)
     if (domainId === undefined) return refusal ? toInvalidResult(input, refusal) : { status: 'missing', input }
-    // If the call contains this name again, the repetition is `missing`.
+    // If the call contains this name again, the second occurrence is `missing`.
     ids.delete(domain)
     return { status: 'deleted', input, domain, domainId }
   })

@@ -3,7 +3,7 @@ import type { Awaitable } from '../time/awaitable.ts'
 import { letOthersRun } from '../time/let-others-run.ts'
 import { requireMethod } from './ask-store.ts'
 
-/** Which registrations to iterate over: {@link ListOptions} without the length of a page. */
+/** Which registrations to iterate over: {@link ListOptions} without `limit`. */
 export type EachRegistrationOptions = Omit<ListOptions, 'limit'>
 
 /**
@@ -52,8 +52,8 @@ export async function* eachPage(
 }
 
 /**
- * Iterates over the registrations that a team has when the iteration begins. Later ones are left out. Otherwise, two
- * simultaneous transfers in opposite directions would never end.
+ * Iterates over the registrations that a team has when the iteration begins. Later registrations are left out, because
+ * two simultaneous transfers in opposite directions would otherwise never end.
  */
 export async function* eachPageHeld(
   store: DomainStore,
@@ -69,11 +69,10 @@ export async function* eachPageHeld(
   }
 }
 
-/** @throws {TypeError} if a store lists the same page again, because the loop would never end. */
+/** @throws {TypeError} if a store lists the same page again, because the iteration would then never end. */
 export function advance(last: ListedRegistration, options: ListOptions): string {
   const next = toCursor(last, options)
-  if (next === options.after)
-    throw new TypeError('The store lists the same page again: its "list" must begin after "after"')
+  if (next === options.after) throw new TypeError('The store lists the same page again: its "list" must honor "after"')
   return next
 }
 

@@ -15,8 +15,8 @@ export interface HostnameOwner {
 
 /**
  * Finds the registration that covers each hostname: its own registration, or the registration of a wildcard above it.
- * There is at most one, because registrations do not overlap. Use it for alerts ("whose hostname is this?") and in
- * support. It asks the store for exact names, in batches.
+ * At most one registration covers a hostname, because registrations do not overlap. Use this function for alerts
+ * ("whose hostname is this?") and in support. It looks up exact names in the store, in batches.
  *
  * @param hostnames In any spelling that {@link classifyHostname} accepts. A string that is not a hostname has no
  *   registration.

@@ -22,7 +22,7 @@ export interface RegistrationToImport {
   readonly teamId: string
   /** A `Date`, or a string as `Date.prototype.toISOString` returns it. */
   readonly createdAt: Date | string
-  /** `true` if the monitor already knows the registration. If it is `false`, the next sweep pushes the registration. */
+  /** `true` if the monitor already knows the registration. With `false`, the next sweep pushes the registration. */
   readonly synchronized: boolean
 }
 
@@ -53,10 +53,10 @@ export interface ImportResult {
  * Saves registrations from another store, with their IDs, teams and times. Use it to move to another database. The
  * overlap rules apply to existing and to imported registrations. Limits of teams do not apply.
  *
- * The import saves registrations in parts of 1,000, each part in one atomic step. It holds one part and all rejections
- * in memory. If it fails, the earlier parts stay saved. It is safe to repeat an import: registrations with the same ID
- * and team stay as they are. But if names were released after the first import, a repeated import registers them again.
- * So finish the import before teams release names.
+ * The import saves registrations in parts of 1,000, each part in one atomic step. Only the current part and all
+ * rejections are in memory. If the import fails, the earlier parts stay saved. It is safe to repeat an import:
+ * registrations with the same ID and team stay as they are. But if names were released after the first import, a
+ * repeated import registers them again. So finish the import before teams release names.
  *
  * | code | why |
  * | --- | --- |
@@ -73,7 +73,7 @@ export interface ImportResult {
  *
  * @param store A bundled store, or one that has the method `import`.
  * @throws {TypeError} if the store has no `import`, or if a registration does not have the shape of {@link
- *   RegistrationToImport}. In the latter case, the parts before that registration stay saved.
+ *   RegistrationToImport}. The parts before such a registration stay saved.
  * @throws The failure of the store or of `registrations`.
  *
  * @example
@@ -162,8 +162,8 @@ function readRow(given: RegistrationToImport, latest: number): Readable | Unread
 }
 
 /**
- * Returns whether `Date` read a string as a time that the string does not say. For example, it reads "2020-02-31" as a
- * day in March, and a time without a zone as local time.
+ * Returns whether `Date` read a string as a different time. For example, `Date` reads "2020-02-31" as a day in March,
+ * and a time without a zone as local time.
  */
 const isChanged = (given: Date | string, read: Date): boolean => isText(given) && given !== read.toJSON()
 

@@ -22,8 +22,8 @@ import { requireTeam } from './team.ts'
  *   the previous page), `order` (`oldest` or `newest`), `domain` (lists only this name) or `below` (lists only names
  *   below this one, in the order of names).
  * @returns The page. `next` is `null` on the last page.
- * @throws {ApiError} for a failure of the whole call, checked in this order: 403 `insufficient_scope`, 400
- *   `invalid_request`, 404 `team_not_found`; 500 `internal_error` if the store failed.
+ * @throws {ApiError} if the whole call fails. Checked in this order: 403 `insufficient_scope`, 400 `invalid_request`,
+ *   404 `team_not_found`. 500 `internal_error` if the store failed.
  * @throws {TypeError} if the store has no `list`, or if a parameter is unknown.
  *
  * @example
@@ -84,8 +84,8 @@ export async function exportDomains(
   const team = await requireTeam(teamId, keyContext, store, deadline)
   const read = (start: string | undefined) =>
     ask(store, { teamId: team.id, after: start, limit: EXPORT_PAGE }, startDeadline(options))
-  // The first page is read before the response begins, so the response can be a 500 if the store is down. It is also a
-  // 500 if the store does not return an array, because copying the page then fails.
+  // The first page is read before the response begins, so the response can be a 500 if the store is down. A store that
+  // does not return an array also leads to a 500, because copying the page then fails.
   return toPages([...(await read(after))], read)
 }
 

@@ -18,7 +18,7 @@ import { requireActiveTeam } from './team.ts'
  * @param body As for registering.
  * @returns As for registering, with two differences: `created` has no `domainId`, and `invalid` has a `reason` with its
  *   details. If it is certain which name was meant, `invalid` also has a `suggestion`.
- * @throws {ApiError} as for registering, except 503.
+ * @throws {ApiError} as {@link registerDomains} does, but never with 503.
  * @throws {TypeError} if the store has no `find`.
  *
  * @example
@@ -55,7 +55,7 @@ export async function previewDomains(
     if (verdict.status === 'invalid') return toInvalidPreview(input, verdict)
     const { domain } = read
     if (verdict.status === 'created') return { status: 'created', input, domain }
-    // If the call would create a name and contains it again, the repetition is `existing` but has no ID yet.
+    // If the call contains a name twice and would create it, the second occurrence is `existing` but has no ID yet.
     const domainId = idOf.get(domain)
     return { status: 'existing', input, domain, ...(domainId !== undefined && { domainId }) }
   })

@@ -8,7 +8,7 @@ import { eachRegistration } from './each-registration.ts'
 export interface Watched {
   readonly domainId: string
   readonly domain: string
-  /** The team that gets the alerts about the hostname. If it is left out, teams are not compared. */
+  /** The team that gets the alerts about the hostname. If `teamId` is missing, teams are not compared. */
   readonly teamId?: string | undefined
 }
 
@@ -18,8 +18,8 @@ export type Correction =
   | { readonly action: 'remove'; readonly watched: Watched }
 
 /**
- * How many corrections are looked up again together. The number is small, because corrections become outdated while the
- * caller handles them one by one.
+ * How many corrections are looked up again in one batch. The number is small, because corrections become outdated while
+ * the caller handles them one by one.
  */
 const MOST_CONFIRMED = 100
 
@@ -37,7 +37,7 @@ const MOST_CONFIRMED = 100
  * @returns Corrections. The monitor must tolerate corrections that change nothing: it may already watch a name that it
  *   is told to add, and may no longer watch a name that it is told to remove.
  * @throws {TypeError} if the store lacks `list` or `find`, or if `watched` or the store's own list is not in order. IDs
- *   must ascend in the order of registration; in all bundled stores, they do.
+ *   must ascend in the order of registration, as they do in all bundled stores.
  * @throws The failure of the store or of `watched`.
  *
  * @example

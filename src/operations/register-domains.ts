@@ -17,8 +17,8 @@ import { requireActiveTeam } from './team.ts'
 export interface RegisterDomainsOptions extends OperationOptions {
   /**
    * Called with the cause of `internal_error` results, once for each distinct failure. Use it for your logs; clients
-   * never see the cause. If the whole call fails, it is not called: the error is thrown, with its `cause`. Errors and
-   * rejections of this function are ignored. Default: the causes are not reported.
+   * never see the cause. This function is not called if the whole call fails: then the error is thrown, with its
+   * `cause`. Errors and rejections of this function are ignored. Default: the causes are not reported.
    */
   onError?: ((cause: unknown) => unknown) | undefined
 }
@@ -30,15 +30,15 @@ export interface RegisterDomainsOptions extends OperationOptions {
  * `existing`, with the same `domainId`.
  *
  * @param keyContext The caller; see {@link authenticate}.
- * @param body The parsed JSON body: `{ domains, team_id }`. It may be any value, because it is validated here.
+ * @param body The parsed JSON body: `{ domains, team_id }`. Any value is accepted, because the body is validated here.
  * @param options Names that are not saved within `timeLimit` get `internal_error`. If names are saved but not
  *   synchronized by then, the call fails with 503.
  * @returns One result for each submitted hostname, in the submitted order, and totals.
  * @throws {ApiError} if the whole call fails. Checked in this order: 403 `insufficient_scope`, 400 `invalid_request`,
- *   404 `team_not_found`, 403 `team_suspended`, 403 `domain_limit_reached`. In these cases, nothing was saved. 503
- *   `domain_registration_unavailable` if everything was saved, but not yet synchronized. 500 `internal_error` if the
- *   team cannot be looked up, if the store failed for every hostname, or if the team has a limit and the store cannot
- *   count.
+ *   404 `team_not_found`, 403 `team_suspended`, 403 `domain_limit_reached`. With any of these errors, nothing was
+ *   saved. 503 `domain_registration_unavailable` if everything was saved, but not yet synchronized. 500
+ *   `internal_error` if the team cannot be looked up, if the store failed for every hostname, or if the team has a
+ *   limit and the store cannot count.
  * @throws {TypeError} if the time limit is invalid. This is checked before anything else.
  *
  * @example
@@ -97,8 +97,8 @@ export const registerDomains = (
 const savedAnswers = new WeakMap<object, RegisterDomainsResponse>()
 
 /**
- * Returns the response that a call would have got without its error. `undefined` unless the call registered names but
- * did not synchronize them.
+ * Returns the results of a call that failed only because it did not synchronize the names that it saved. `undefined`
+ * for any other error.
  */
 export const savedAnswerOf = (error: object): RegisterDomainsResponse | undefined => savedAnswers.get(error)
 

@@ -7,7 +7,7 @@ import { type Deadline, TimeLimitError } from '../time/deadline.ts'
 /**
  * Finds the team of a call. A team of another organization is treated as if it did not exist.
  *
- * @returns The team as your application returned it. The spelling of its ID may differ from that in the call.
+ * @returns The team as your application returned it. The ID of the team may be spelled differently in the call.
  * @throws {ApiError} 404 `team_not_found`; 500 `internal_error` if the team cannot be looked up, or is malformed.
  */
 export async function requireTeam(
@@ -29,7 +29,10 @@ export async function requireTeam(
   return team
 }
 
-/** If transactions like this one hold all connections of the pool, `findTeam` may never get a connection. */
+/**
+ * If transactions that call `findTeam` have taken all connections of the pool, `findTeam` may never get another one
+ * from the pool.
+ */
 const waitedInTransaction = (cause: TimeLimitError) =>
   new Error(
     'findTeam did not return in time. Inside your transaction, it must query on the same connection: the pool may ' +

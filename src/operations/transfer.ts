@@ -35,15 +35,15 @@ export interface Transferred {
  *
  * With `domains`, the transfer is one atomic step, and skips names that `from` has not registered. Without `domains`,
  * it transfers all registrations that `from` has when the call begins, in steps of 1,000. If a step fails, the
- * registrations of earlier steps stay transferred: call again for the others. In PostgreSQL, the transfer can be part
- * of your own transaction.
+ * registrations of earlier steps stay transferred: call again to transfer the rest. In PostgreSQL, the transfer can be
+ * part of your own transaction.
  *
  * @param store A bundled store, or one that has the method `transfer`. Without `domains`, the store needs `list` too;
  *   if the receiving team has `maxDomains`, it also needs `count`.
  * @returns The transferred registrations, in any order.
  * @throws {ApiError} 404 `team_not_found` or 403 `team_suspended` for the receiving team. 403 `domain_limit_reached` if
- *   the transfer would exceed the `maxDomains` of that team. In that case nothing was transferred, unless the receiving
- *   team registered names during the call: then the registrations of earlier steps stay transferred. 500
+ *   the transfer would exceed the `maxDomains` of that team. With this 403, nothing was transferred, unless the
+ *   receiving team registered names during the call: then the registrations of earlier steps stay transferred. 500
  *   `internal_error` if the team cannot be looked up, or the store cannot count.
  * @throws {TypeError} if the store has no `transfer`, if an option is invalid or unknown, if there are more than 1,000
  *   `domains`, or if both teams are the same.
@@ -55,8 +55,8 @@ export interface Transferred {
  */
 export async function transfer(store: DomainStore, options: TransferOptions): Promise<readonly Transferred[]> {
   const team = { holds: isText, expected: 'the ID of a team, a string' }
-  // The application may pass `undefined` because its own lookup of the names failed. Such a call must not transfer all
-  // registrations.
+  // An application whose own lookup of the names failed may pass `undefined` as `domains`. Such a call must not
+  // transfer all registrations.
   const domainsRule: Rule = {
     holds: (value, options) => Array.isArray(value) || !('domains' in options),
     expected: 'an array of strings',
@@ -99,7 +99,7 @@ export async function transfer(store: DomainStore, options: TransferOptions): Pr
 /**
  * Releases all registrations that a team has when the call begins, in steps of 1,000. Use it when a team leaves. Other
  * teams can then register the names, and the next sweep pushes the releases to the monitor. If a step fails, the
- * registrations of earlier steps stay released: call again for the others.
+ * registrations of earlier steps stay released: call again to release the rest.
  *
  * @param store A bundled store, or one that has the methods `list` and `release`.
  * @param teamId The ID of the team, which may no longer exist. Suspend the team first: names that it registers in the

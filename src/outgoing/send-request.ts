@@ -23,7 +23,7 @@ export interface ReceivedResponse {
   /** How long to wait before the next request, according to the response: from 0 to one hour, in milliseconds. */
   readonly retryAfter: number | undefined
   readonly text: string
-  /** Whether the body is longer than its limit. If so, `text` is the beginning of the body. */
+  /** Whether `text` is only the beginning of the body, because the body is longer than its limit. */
   readonly isCut: boolean
 }
 
@@ -73,7 +73,7 @@ async function readText({ body }: Response, limit: number): Promise<Pick<Receive
     text += decoder.decode(value.subarray(0, left), { stream: true })
     left -= value.byteLength
     if (left >= 0) continue
-    // Closes the connection. The response is returned even if that fails.
+    // Closes the connection. The response is returned even if closing fails.
     reader.cancel().catch(() => {})
     return { text, isCut: true }
   }
@@ -83,7 +83,10 @@ async function readText({ body }: Response, limit: number): Promise<Pick<Receive
 /** One hour. If the response asks for a longer wait, the next request is sent after an hour. */
 const LONGEST_RETRY_AFTER = 3_600_000
 
-/** Reads a number of seconds or a date (RFC 9110, section 10.2.3). Returns `undefined` for anything else. */
+/**
+ * Reads a `Retry-After`: a number of seconds or a date (RFC 9110, section 10.2.3). Returns `undefined` for any other
+ * value.
+ */
 function readRetryAfter(value: string | null): number | undefined {
   if (value === null) return undefined
   const wait = /^[0-9]+$/.test(value) ? Number(value) * 1000 : readDate(value) - Date.now()

@@ -7,7 +7,7 @@ const fail = () => {
   throw new Error('decide failed, on purpose')
 }
 
-/** A name that cannot be read, so saving it fails. */
+/** A name whose `domain` throws when it is read, so the name cannot be saved. */
 const unreadable: Name = {
   get domain(): string {
     throw new Error('this name cannot be read, on purpose')

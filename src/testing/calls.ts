@@ -54,7 +54,7 @@ export function createRequest(
   }
 }
 
-/** Registers names without applying the rules of overlap. */
+/** Registers names without applying the overlap rules. */
 export async function save(
   store: SuiteStore,
   teamId: string,
@@ -87,7 +87,7 @@ export async function lookUp(
   return inOrderOf(domains, found)
 }
 
-/** Asks `register` how many registrations a team has. Registers nothing. */
+/** Returns how many registrations a team has, as counted by `register`. Registers nothing. */
 export async function countHeld(store: SuiteStore, teamId: string): Promise<number | undefined> {
   const { found } = await store.register({ ...createRequest(teamId, [], [], () => []), counted: true })
   return found.held

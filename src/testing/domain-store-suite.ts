@@ -30,8 +30,8 @@ export interface StoreSuiteOptions<Store extends SuiteStore = SuiteStore> {
   /** Closes a store that {@link createStore} returned, whether or not its case passed. */
   closeStore?: ((store: Store) => Awaitable<unknown>) | undefined
   /**
-   * The optional parts of the store. Cases for other parts are left out. One case checks that the store has these parts
-   * and no others.
+   * The optional parts of the store. Cases for parts that are not listed are left out. One case checks that the store
+   * has exactly the listed parts.
    */
   features: readonly StoreFeature[]
   /** The time limit of a case, in milliseconds. Default 4,000, which is less than the time limits of test runners. */
@@ -161,7 +161,7 @@ async function runCase<Store extends SuiteStore>(
     throw new Error(`${id}: ${describeFailedCase(cause)}`, { cause })
   } finally {
     for (const { end } of underWay) end()
-    // Work that never ends is awaited only until the time limit. Its case has already failed.
+    // Work that never ends is awaited only until the time limit: its case has already failed.
     await Promise.allSettled(underWay.map(({ settled }) => createDeadline(timeLimit).wait(settled)))
     for (const store of opened) await createDeadline(timeLimit).wait(closeStore?.(store))
   }

@@ -47,7 +47,7 @@ export function createMonitor(): Monitor {
 
 const idOf = ({ domainId }: { domainId: string }) => domainId
 
-/** The time limit of a push, in milliseconds. It is so short that leases and waits end within a case. */
+/** The time limit of a push, in milliseconds: short enough for leases and waits to end within a case. */
 export const SOON = 30
 
 /** Sweeps once. */

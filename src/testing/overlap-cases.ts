@@ -35,7 +35,8 @@ export const overlapCases: readonly CaseDefinition[] = [
     ['created', 'example.com', [], []],
     ['created', '*.example.com', [], []],
     ['created', '8.8.8.8', ['8.8.4.4'], ['1.1.1.1']],
-    // A wildcard covers neither its own base nor names that only look similar. A plain name covers nothing.
+    // A wildcard covers neither its own base nor names that only look similar. A name that is not a wildcard covers no
+    // other name.
     ['created', 'example.com', ['*.example.com'], []],
     ['created', '*.example.com', ['example.com'], []],
     ['created', 'example.com', [], ['*.example.com']],

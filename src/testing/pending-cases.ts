@@ -249,8 +249,8 @@ export const pendingCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open(() => {})
       const saved = await save(store, '1', manyDomains(7))
-      // The releases of these three names become the newest changes, although their IDs are not the newest. So a list
-      // in the order of time would differ.
+      // The releases of these three names become the newest changes, although the names have the oldest IDs. So a list
+      // sorted by time would differ from a list sorted by ID.
       await synchronize(store, saved.slice(0, 3))
       await releaseDomains(store, '1', manyDomains(3))
       const listPending = methodOf(store, 'listPending')

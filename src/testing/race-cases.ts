@@ -16,7 +16,7 @@ import type { SuiteStore } from './suite-store.ts'
 
 const CALLERS = 16
 /**
- * How many times a case lets two callers race, each time for a different registrable domain. The callers take turns in
+ * How many times a case lets two callers race, each time for a different registrable domain. The two callers take turns
  * starting first.
  */
 const ROUNDS = 16
@@ -36,8 +36,8 @@ interface Past {
 
 /**
  * Races a wildcard of team 1 against a name below it, submitted by team 1 or another team. If names are already
- * registered in the registrable domain, neither call writes a row that the other one reads. So no unique key stops the
- * second call: the store must do that itself.
+ * registered in the registrable domain, neither call writes a row that the other call reads. So no unique key stops the
+ * second call: the store itself must stop it.
  */
 function wildcardRace(
   id: string,

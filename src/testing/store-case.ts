@@ -38,8 +38,8 @@ export interface Trial {
   /** Creates an empty store. */
   open(synchronize?: Push, more?: Pick<StoreSetup, 'onError' | 'synchronizeTimeLimit'>): Promise<SuiteStore>
   /**
-   * Adds work that runs during the case, as a promise. When the case has passed or failed, the suite calls `end` and
-   * awaits this promise.
+   * Adds work that runs during the case, given as a promise. When the case has passed or failed, the suite calls `end`
+   * and awaits this promise.
    *
    * @returns The work.
    */

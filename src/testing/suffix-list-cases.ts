@@ -15,10 +15,7 @@ const behind = (domain: string): Name => ({ domain, registrableDomain: 'shop.pla
 /** A name below a top-level domain that is no longer in any suffix list. */
 const gone = (domain: string): Name => ({ domain, registrableDomain: 'xn--bcher-kva.gone' })
 
-/**
- * The expected result for a name that team 1 submits while a team has a name that was registered under another suffix
- * list.
- */
+/** The expected result if team 1 submits a name after a team registered a name under another suffix list. */
 type Row = readonly [code: ResultCode, submitted: string, teamId: string, held: Name]
 
 const rows: readonly Row[] = [

@@ -2,7 +2,7 @@ import type { ManagedStore } from '../registry/managed-store.ts'
 import type { Push, SynchronizationErrorHandler } from '../registry/outbox.ts'
 import type { DomainStore, Team } from '../registry/store.ts'
 
-/** The optional methods of a store that cases call. */
+/** The optional store methods that cases call. */
 type OptionalMethods = Pick<
   ManagedStore,
   'synchronizePending' | 'countPending' | 'pendingStats' | 'retryPending' | 'listPending'

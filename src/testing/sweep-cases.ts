@@ -160,8 +160,8 @@ export const sweepCases: readonly CaseDefinition[] = [
       const monitor = createMonitor()
       const timeLimit = 200
       const store = await open(monitor.push, { synchronizeTimeLimit: timeLimit })
-      // The registration is still pending: its push may be under way. So its release is not due until a lease would
-      // have ended.
+      // The registration of a.com is still pending, so its push may be under way. Therefore, the release of a.com is
+      // not due until a lease would have ended.
       await save(store, '1', ['a.com'])
       await releaseDomains(store, '1', ['a.com'])
       await pause(2)

@@ -234,7 +234,8 @@ export const transferCases: readonly CaseDefinition[] = [
       const store = await open()
       const domains = manyDomains(9)
       const moves = domains.map((domain, index) => ({ from: `${1 + (index % 3)}`, to: '4', domains: [domain] }))
-      // Makes these calls at the same time, so a store that opens connections on demand has several for the race.
+      // Makes these calls at the same time, so that a store that opens connections on demand has enough of them for the
+      // race.
       await Promise.all(moves.map(({ from, domains }) => save(store, from, domains)))
       await save(store, '4', manyDomains(4, 'held-'))
       await Promise.allSettled(moves.map(move => transfer(store, move)))

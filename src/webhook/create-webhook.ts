@@ -44,7 +44,10 @@ export interface Webhook {
 const DEFAULT_BATCH_SIZE = 100
 /** Standard Webhooks, section "Request timeouts", recommends 15 s to 30 s. */
 const RESPONSE_TIME_LIMIT = 15_000
-/** How many bytes of a response are read, after decompression. They are needed only for the excerpt in a message. */
+/**
+ * How many bytes of a response are read, counted after decompression. The body is needed only for the excerpt in a
+ * message.
+ */
 const BODY_LIMIT = 16 * 1024
 /** How many characters of the monitor's response a message shows. */
 const LONGEST_EXCERPT = 200
@@ -78,7 +81,7 @@ const rules: Rules = {
  * | 500, 501, 505, or any 4xx other than 408, 425 and 429 | the monitor refuses a change; the store finds out which |
  * | any other response, an incomplete or late one, or none | the monitor is unavailable; the store retries later |
  *
- * It reads at most 16 KiB of a response's body, counted after decompression.
+ * The function reads at most 16 KiB of a response's body, counted after decompression.
  *
  * @returns A function whose promise resolves when the monitor has accepted all changes. It rejects with a {@link
  *   MonitorUnavailableError} if the monitor is unavailable; its `retryAfter` comes from `Retry-After`. It rejects with
@@ -126,7 +129,10 @@ export function createWebhook(options: WebhookOptions): Webhook {
 
 /** Client errors after which the same request may succeed: Request Timeout, Too Early, Too Many Requests. */
 const TRY_AGAIN = [408, 425, 429]
-/** Server errors that a framework returns if it cannot handle the request. Gateways return other server errors. */
+/**
+ * Server errors that a framework returns if it cannot handle the request. Gateways return server errors with other
+ * statuses.
+ */
 const CANNOT_HANDLE = [500, 501, 505]
 
 /** @throws {Error} unless the status is 2xx. */

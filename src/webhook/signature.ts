@@ -5,7 +5,7 @@ export const ID = 'webhook-id'
 export const TIMESTAMP = 'webhook-timestamp'
 export const SIGNATURE = 'webhook-signature'
 
-/** The prefixes of a signature by HMAC-SHA256, and of a secret for it. */
+/** The prefix of an HMAC-SHA256 signature, and the prefix of a secret for such signatures. */
 const VERSION = 'v1,'
 const SECRET_PREFIX = 'whsec_'
 

@@ -98,7 +98,7 @@ function readWebhookHeader(headers: WebhookHeaders, name: string): string | unde
   return isText(value) ? value : undefined
 }
 
-/** Recognizes `Headers` objects, from the runtime or from a package. */
+/** Recognizes `Headers` objects, whether they come from the runtime or from a package. */
 const isFetchHeaders = (headers: WebhookHeaders): headers is Headers => typeof headers.get === 'function'
 
 function parse(body: string | Uint8Array): WebhookBody {

@@ -58,7 +58,7 @@ export type PreviewResult =
   | { status: 'existing'; input: string; domain: string; domainId?: string }
   | InvalidPreview
 
-/** A hostname that would not be registered. It has more details than the result of registering. */
+/** A hostname that would not be registered, with more details than the result of registering it would have. */
 export interface InvalidPreview extends InvalidResult, HostnameDetails {
   /** A more detailed code, so you can write your own messages, reworded or translated; see `docs/reasons.md`. */
   reason: HostnameReason | ConflictCode

@@ -71,7 +71,7 @@ test('eachRegistration and releaseAll fail, instead of never ending, if the stor
     release: () => [],
   }
   for (const work of [() => collect(blind), () => releaseAll(blind, '1')])
-    await expect(work()).rejects.toThrow('The store lists the same page again: its "list" must begin after "after"')
+    await expect(work()).rejects.toThrow('The store lists the same page again: its "list" must honor "after"')
 })
 
 test('eachRegistration reads a store whose methods use `this`', async () => {

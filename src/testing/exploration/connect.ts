@@ -5,8 +5,8 @@ import { type Process, type StepOutcome, type World, waitFor } from './processes
 import { scenarioTeams } from './scenarios.ts'
 
 /**
- * The time limit of a push, in milliseconds. Leases are three times as long. Both are longer than a schedule takes, and
- * shorter than an hour.
+ * The time limit of a push, in milliseconds. A lease is three times as long as this limit. Both the limit and a lease
+ * are longer than a schedule takes, and shorter than an hour.
  */
 const PUSH_TIME_LIMIT = 600_000
 
@@ -24,8 +24,8 @@ function fail(): never {
 }
 
 /**
- * Ends all leases, and all delays before retries. `take` counts a change as due if its time is more than an hour plus a
- * lease away. A lease of minus one hour makes that sum 0, so every change counts as due.
+ * Ends all leases, and all delays before retries. `take` counts a change as due if it is more than an hour plus a lease
+ * from being due. With a lease of minus one hour, this sum is 0, so every change counts as due.
  */
 export const endLeases = ({ outbox }: StoreBackend) => outbox.take(1000, -LONGEST_WAIT)
 
@@ -112,7 +112,7 @@ export function connectBackend(world: World, process: Process, backend: StoreBac
   }
 }
 
-/** The options of a process's store. The store's pushes are steps too. */
+/** The options of a process's store. Each push of the store is also a step. */
 export const optionsOf = (world: World, process: Process): ManagedStoreOptions => ({
   findTeam: id => scenarioTeams.find(team => team.id === id) ?? null,
   synchronize: toPush(world, process),

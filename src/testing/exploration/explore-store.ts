@@ -10,8 +10,8 @@ export interface ExploreOptions<Backend extends StoreBackend = StoreBackend> {
   /** Called at the end of each schedule, with the backend that `createBackend` returned for it. */
   closeBackend?: ((backend: Backend) => Awaitable<unknown>) | undefined
   /**
-   * The scenarios to explore. Default: all. Those with imports or transfers are left out if the backend lacks the
-   * method.
+   * The scenarios to explore. Default: all. Scenarios with imports or transfers are left out if the backend has no
+   * `import` or `transfer`.
    */
   scenarios?: readonly ScenarioName[] | undefined
 }
@@ -20,11 +20,11 @@ export interface ExploreOptions<Backend extends StoreBackend = StoreBackend> {
 export interface Exploration {
   /** How many scenarios reached a forbidden state. */
   readonly violations: number
-  /** How many states were visited. In a scenario without a violation, these are all states that exist. */
+  /** How many states were visited: in a scenario without a violation, every state that exists. */
   readonly states: number
   /**
-   * For each violation: the broken promise, and one of the shortest sequences of steps that lead to the violation.
-   * Absent if there is none.
+   * For each violation: the broken promise, and one of the shortest sequences of steps that break it. Missing if there
+   * are no violations.
    */
   readonly stories?: readonly string[]
 }
@@ -32,7 +32,7 @@ export interface Exploration {
 /**
  * Runs calls, releases, transfers, imports and sweeps on your own store in every possible order of their steps. A step
  * is a call of the backend or a push. In each scenario, some steps fail, lose their responses or arrive late; in some
- * scenarios, processes die or leases expire. All of this happens at every possible point.
+ * scenarios, processes die or leases expire. Each of these events happens at every possible point.
  *
  * The exploration checks five things:
  *
@@ -97,7 +97,7 @@ export async function exploreScenario<Backend extends StoreBackend>(
   { createStore = createManagedStore, closeBackend }: Exploring<Backend> = {},
 ): Promise<Found> {
   const { random } = Math
-  // Otherwise the order of pushes and of their parts would be random.
+  // The order of pushes and of their parts must be the same in every schedule, not random.
   Math.random = () => 0.5
   try {
     return await search(async () => {

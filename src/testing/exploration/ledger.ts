@@ -122,7 +122,7 @@ function createHistory() {
       }
     },
 
-    /** Returns the IDs that the registration got in later transfers. */
+    /** Returns the IDs that later transfers gave the registration. */
     newerIds(domainId: string): readonly string[] {
       const next = successors.get(domainId)
       return next === undefined ? [] : [next, ...this.newerIds(next)]
@@ -133,7 +133,7 @@ function createHistory() {
   }
 }
 
-/** Omits times. They differ in each run and have no effect, because the schedule chooses when leases expire. */
+/** Omits times, which differ in each run and have no effect, because the schedule chooses when leases expire. */
 const withoutTimes = (field: string, value: unknown) => (field === 'at' || field === 'createdAt' ? undefined : value)
 
 interface Facts {

@@ -35,7 +35,7 @@ export interface Process {
   state: 'runs' | 'dead' | 'automatic'
   /** Whether a step of the current action has failed. */
   isFaulted: boolean
-  /** The results that the current action has got so far. They determine its next step. */
+  /** The results of the current action's steps so far, which determine its next step. */
   log: string[]
   /** The IDs that had been released before the current action. */
   goneBefore: ReadonlySet<string>

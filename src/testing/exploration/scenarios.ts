@@ -22,8 +22,8 @@ export interface Action {
 }
 
 /**
- * Actions that processes perform at the same time, and how many failures may happen. Every order of their steps is
- * explored.
+ * Actions that processes perform at the same time, and how many failures may happen. Every possible order of the steps
+ * is explored.
  */
 export interface Scenario {
   /** The actions that are performed before the scenario. None of them fails. */
@@ -38,7 +38,10 @@ export interface Scenario {
   readonly leases?: number
   /** The domains that the monitor refuses until the end. */
   readonly refused?: readonly string[]
-  /** The method of the backend that the scenario needs. If the backend lacks it, the scenario is left out. */
+  /**
+   * The optional method that the backend needs for the scenario. If the backend lacks this method, the scenario is left
+   * out.
+   */
   readonly needs?: 'import' | 'transfer'
 }
 

@@ -20,8 +20,8 @@ export interface Choice {
  */
 const SOON = 50_000
 /**
- * How many sweeps run at the end of a schedule. The second one pushes releases that replaced a registration during the
- * first one.
+ * How many sweeps run at the end of a schedule. If a release replaces a pending registration during the first sweep,
+ * the second sweep pushes the release.
  */
 const LAST_SWEEPS = 3
 
@@ -141,5 +141,5 @@ const wholeList = {
 
 const isDue = ({ nextAttempt }: PendingChange) => nextAttempt.getTime() < Date.now() + SOON
 
-/** Resolves when all settled promises have been handled. */
+/** Resolves when the handlers of all settled promises have run. */
 const settled = () => new Promise<void>(resolve => void setImmediate(resolve))

@@ -7,7 +7,7 @@ interface Schedule extends ReturnType<typeof createSchedule> {
 
 /** The result of a search. */
 export interface Found {
-  /** How many different states were visited. If there is no violation, these are all states that exist. */
+  /** How many different states were visited: if there is no violation, every state that exists. */
   readonly states: number
   /** The broken promise, and the steps that led to it. */
   readonly violation?: { readonly what: string; readonly story: readonly string[] }
@@ -18,7 +18,7 @@ export interface Found {
  * the choices that lead to a state. A schedule ends when it reaches a known state.
  *
  * @param open Starts a schedule in which nothing is registered yet.
- * @returns The first violation, with one of the shortest sequences of steps that lead to it.
+ * @returns The first violation, with one of the shortest sequences of steps that cause it.
  */
 export async function search(open: () => Promise<Schedule>): Promise<Found> {
   const found = await visit(open, 'deep first')

@@ -47,10 +47,15 @@ const ofBothKinds = (change: Change) => [ofKind('registered')(change), ofKind('r
 const REGISTER_AND_RELEASE = 'a name is registered and released during a sweep'
 
 export const brokenOutboxes: readonly BrokenOutbox[] = [
-  broken('forgets a release when the push of its registration succeeds', REGISTER_AND_RELEASE, true, outbox => ({
-    outbox: { finish: changes => outbox.finish(changes.flatMap(ofBothKinds)) },
-  })),
-  broken('forgets a release when the push of its registration fails', REGISTER_AND_RELEASE, true, outbox => ({
+  broken(
+    'forgets the release of a name if the push of its registration succeeds',
+    REGISTER_AND_RELEASE,
+    true,
+    outbox => ({
+      outbox: { finish: changes => outbox.finish(changes.flatMap(ofBothKinds)) },
+    }),
+  ),
+  broken('forgets the release of a name if the push of its registration fails', REGISTER_AND_RELEASE, true, outbox => ({
     outbox: {
       postpone(postponements) {
         const isRegistration = ({ change }: (typeof postponements)[number]) => change.kind === 'registered'
@@ -59,12 +64,17 @@ export const brokenOutboxes: readonly BrokenOutbox[] = [
       },
     },
   })),
-  broken('removes pending changes by name, not ID', 'a name moves to another team during a sweep', true, outbox => ({
-    outbox: {
-      finish: changes =>
-        outbox.finish(pendingIn(outbox).filter(({ domain }) => changes.some(change => change.domain === domain))),
-    },
-  })),
+  broken(
+    'removes pending changes by name instead of by ID',
+    'a name moves to another team during a sweep',
+    true,
+    outbox => ({
+      outbox: {
+        finish: changes =>
+          outbox.finish(pendingIn(outbox).filter(({ domain }) => changes.some(change => change.domain === domain))),
+      },
+    }),
+  ),
   broken('forgets a change whose push fails', REGISTER_AND_RELEASE, true, outbox => ({
     outbox: { postpone: postponements => outbox.finish(postponements.map(({ change }) => change)) },
   })),
@@ -93,10 +103,10 @@ export const brokenOutboxes: readonly BrokenOutbox[] = [
       },
     }
   }),
-  broken('records no release', REGISTER_AND_RELEASE, true, (_, backend) => ({
+  broken('does not record releases', REGISTER_AND_RELEASE, true, (_, backend) => ({
     release: (teamId, keys, recording) => backend.release(teamId, keys, { ...recording, isPushed: false }),
   })),
-  broken('records no release of a pending registration', REGISTER_AND_RELEASE, true, (outbox, backend) => ({
+  broken('does not record the release of a pending registration', REGISTER_AND_RELEASE, true, (outbox, backend) => ({
     release(...parameters) {
       const released = backend.release(...parameters) as readonly Registration[]
       outbox.finish(released.filter(({ synchronized }) => !synchronized).map(ofKind('released')))
@@ -127,16 +137,21 @@ export const brokenOutboxes: readonly BrokenOutbox[] = [
       },
     }),
   ),
-  broken('forgets changes that an operator makes due', 'a failed push is made due during a release', false, outbox => ({
-    outbox: {
-      retry() {
-        const failed = pendingIn(outbox).filter(({ lastFailure }) => lastFailure !== null)
-        outbox.finish(failed)
-        return failed.length
+  broken(
+    'forgets failed changes when an operator retries them',
+    'a failed push is made due during a release',
+    false,
+    outbox => ({
+      outbox: {
+        retry() {
+          const failed = pendingIn(outbox).filter(({ lastFailure }) => lastFailure !== null)
+          outbox.finish(failed)
+          return failed.length
+        },
       },
-    },
-  })),
-  broken('records no import', 'a name is imported, registered and released', true, (outbox, backend) => ({
+    }),
+  ),
+  broken('does not record imports', 'a name is imported, registered and released', true, (outbox, backend) => ({
     import(request) {
       const before = pendingIn(outbox)
       const findings = backend.import?.(request) as Awaited<ReturnType<NonNullable<StoreBackend['import']>>>

@@ -436,9 +436,13 @@ const ofConcurrency: readonly BrokenStore[] = [
 ]
 
 const ofSynchronizing: readonly BrokenStore[] = [
-  wrapped('without-synchronize-nothing-is-pending', 'has synchronize, but saves registrations as synchronized', () => ({
-    synchronize: () => {},
-  })),
+  wrapped(
+    'without-synchronize-nothing-is-pending',
+    'has synchronize, but saves registrations as already synchronized',
+    () => ({
+      synchronize: () => {},
+    }),
+  ),
   broken('with-synchronize-new-ones-are-pending', 'returns only the first registration of a call as unsynchronized', {
     reportSaved: saved => saved.map((row, index) => (index > 0 ? { ...row, synchronized: true } : row)),
   }),
@@ -647,12 +651,16 @@ const ofSweeping: readonly BrokenStore[] = [
   broken('registered-again-is-watched', 'treats a registration as never pushed if it is not marked as synchronized', {
     recordRelease: (row, before, lease) => (before ? undefined : soundSteps.recordRelease(row, before, lease)),
   }),
-  broken('release-outlives-a-failed-push', 'postpones the pushed registration instead of its release', {
-    postpone({ waiting }, { change, wait }) {
-      const found = waiting.get(change.domainId)
-      if (found) waiting.set(change.domainId, { ...found, change, due: performance.now() + wait })
+  broken(
+    'release-outlives-a-failed-push',
+    'postpones a registration whose push failed instead of the release that followed it',
+    {
+      postpone({ waiting }, { change, wait }) {
+        const found = waiting.get(change.domainId)
+        if (found) waiting.set(change.domainId, { ...found, change, due: performance.now() + wait })
+      },
     },
-  }),
+  ),
   broken('push-gets-a-signal', 'passes a signal that never aborts', {
     push: (changes, _, push) => push(changes, noSignal),
   }),
@@ -883,11 +891,11 @@ const ofTransfers: readonly BrokenStore[] = [
     ...request,
     domains: request.domains.filter(domain => domain.includes('.')),
   })),
-  changingTransfers('transfer-counts', 'does not count registrations in a transfer', request => ({
+  changingTransfers('transfer-counts', 'does not check the limit of the new team in a transfer', request => ({
     ...request,
     counted: false,
   })),
-  transferring('transfer-keeps-names-watched', 'pushes the two changes of a transfer in any order', {
+  transferring('transfer-keeps-names-watched', 'does not push the two changes of a transfer in order', {
     mustFollow: () => false,
   }),
   transferring('transfer-of-what-is-pending', 'pushes the release of the first ID too early after a second transfer', {

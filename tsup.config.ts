@@ -28,8 +28,8 @@ export default defineConfig(({ dts }) => ({
   platform: 'neutral',
   // Without splitting, each CommonJS entry point would get its own copy of ApiError.
   splitting: true,
-  // The compiler writes the declarations, one for each file, because such declarations can have maps. `--no-dts` skips
-  // them.
+  // The compiler writes one declaration file for each source file, because such declarations can have maps. `--no-dts`
+  // skips the declarations.
   dts: false,
   ...(dts !== false && { onSuccess: makeDeclarations }),
   clean: true,
@@ -37,7 +37,7 @@ export default defineConfig(({ dts }) => ({
   plugins: [{ name: 'import attributes', buildEnd: ({ writtenFiles }) => writeAttributes(writtenFiles) }],
 }))
 
-/** Rollup, which removes unused code, writes import attributes with `assert`, which newer versions of Node reject. */
+/** Rollup removes unused code, but writes import attributes with `assert`, which newer versions of Node reject. */
 function writeAttributes(files: readonly { readonly name: string }[]): void {
   for (const { name } of files.filter(({ name }) => name.endsWith('.js'))) {
     const text = readFileSync(name, 'utf8')
@@ -47,8 +47,8 @@ function writeAttributes(files: readonly { readonly name: string }[]): void {
 }
 
 /**
- * Writes declarations for `import`, and a copy for `require`, whose package.json marks it as CommonJS. Both folders
- * have the same depth, so the maps in both lead to the same `src`.
+ * Writes declarations for `import`, and copies them for `require` to a folder that a package.json marks as CommonJS.
+ * Both folders have the same depth, so the maps in both folders lead to the same `src`.
  */
 async function makeDeclarations(): Promise<void> {
   execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], { stdio: 'inherit' })
@@ -56,7 +56,8 @@ async function makeDeclarations(): Promise<void> {
   const declarations = readdirSync(`${types}/esm`, { recursive: true, encoding: 'utf8' })
   for (const file of declarations.filter(name => name.endsWith('.d.ts'))) {
     const text = readFileSync(`${types}/esm/${file}`, 'utf8')
-    // The compiler keeps the extension `.ts` of the source in imports. `.js` is as long, so the maps stay correct.
+    // The compiler keeps the source's extension `.ts` in imports. The replacement `.js` has the same length, so the
+    // maps stay correct.
     writeFileSync(`${types}/esm/${file}`, text.replaceAll(/(?<=['"]\.{1,2}\/[\w./-]+)\.ts(?=['"])/g, '.js'))
   }
   cpSync(`${types}/esm`, `${types}/cjs`, { recursive: true })

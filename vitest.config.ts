@@ -10,9 +10,9 @@ export default defineConfig(({ mode }) => {
   return {
     test: {
       globalSetup: ['test/nothing-left.js', 'test/postgres/shared-server.ts'],
-      // Tests often wait for servers and databases, so there is one worker more than processors.
+      // Tests often wait for servers and databases, so there is one more worker than there are processors.
       maxWorkers: availableParallelism() + 1,
-      // So each process loads the package, the drivers and the frameworks only once, and not for each test file.
+      // Each process then loads the package, the drivers and the frameworks only once, not once for each test file.
       isolate: false,
       // Starting a server or an example takes a moment.
       testTimeout: 30_000,

@@ -1,5 +1,5 @@
 /**
- * The performance goals of this package. Each entry is a row of the table. The program of a section,
+ * The performance goals of this package. Each entry is a row of the table of goals. The program of a section,
  * `bench/<section>.ts`, measures the goals of this section, and reports each figure under the goal's name.
  */
 export interface Goal<Name extends string = string> {
@@ -149,7 +149,7 @@ export const goals = {
 export type GoalName = keyof typeof goals
 export type Section = (typeof goals)[GoalName]['section']
 
-/** Sections that take minutes. They run only if they are named, and then only once. */
+/** Sections that take minutes. A long section runs only if it is named, and then only once. */
 export const longSections: readonly Section[] = [
   'clock',
   'hold-million',

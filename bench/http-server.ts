@@ -1,4 +1,7 @@
-/** The servers of `http.ts`. Each runs in its own process: `node --import tsx bench/http-server.ts 'express, ours'`. */
+/**
+ * The servers of `http.ts`. Each server runs in its own process: `node --import tsx bench/http-server.ts 'express,
+ * ours'`.
+ */
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -44,7 +47,7 @@ const servers = {
     return createServer(express().use(domainsRouter({ store, keys: await createKeys() })))
   },
   'express, by hand'() {
-    // The adapter sends no ETag. Without this setting, Express would hash each response to make one.
+    // Without this setting, Express would hash each response to create an ETag, which our adapter does not send.
     const app = express().set('etag', false)
     app.post(path, express.json({ limit: bodyLimit }), async (request, response) => {
       response.set(noStore).json(await register(request.body))

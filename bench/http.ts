@@ -1,7 +1,7 @@
 /**
- * The cost of an adapter under load: the CPU time of the server's process for calls of 100 names. It is compared with a
- * hand-written route in the same framework, which calls `registerDomains` and does nothing else. Both servers are
- * separate processes and take turns. Half of the calls contain new names, and the other half repeat them.
+ * The cost of an adapter under load: the CPU time of the server's process for calls of 100 names. Each adapter is
+ * compared with a hand-written route in the same framework, which calls `registerDomains` and does nothing else. Both
+ * servers are separate processes and take turns. Half of the calls contain new names, and the other half repeat them.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,7 +1,7 @@
 /**
- * Measures the figures for the goals in `goals.ts`. Most are ratios to a yardstick that is measured in the same run.
- * Runs all sections except the long ones, or only the named ones, as in `npm run bench -- http import`. Figures are
- * saved after each section. If a section cannot run here, it says why and is skipped, and its goals keep their last
+ * Measures the figures for the goals in `goals.ts`. Most figures are ratios to a yardstick that is measured in the same
+ * run. Runs all sections except the long ones, or only the named ones, as in `npm run bench -- http import`. Figures
+ * are saved after each section. If a section cannot run here, it says why and is skipped, and its goals keep their last
  * figures. The exit status is 1 if the median of a goal's figures exceeds the goal, or if a section fails.
  */
 import { execFileSync, fork } from 'node:child_process'

@@ -1,12 +1,12 @@
 import type { GoalName } from './goals.ts'
 
-/** One side of a comparison. It works on an input, and returns how long that took. */
+/** One side of a comparison: a function that works on an input, and returns how long the work took. */
 export type Side<Input> = (input: Input) => Promise<number> | number
 
 /**
  * Runs two sides alternately on the same inputs, so changes in the speed of the machine affect both.
  *
- * @returns The median of the ratios of the rounds.
+ * @returns The median of the rounds' ratios.
  */
 export async function compare<Input>(
   makeInput: () => Input | Promise<Input>,
@@ -69,7 +69,7 @@ function send(message: Report, end = () => process.disconnect()): void {
 
 let names = 0
 
-/** Realistic names that nobody has registered: from one to three below each registrable domain. */
+/** Realistic names that nobody has registered: one to three below each registrable domain. */
 export function newNames(count = 100): string[] {
   const labels = ['', 'www.', '', 'api.']
   const suffixes = ['com', 'com', 'net', 'org', 'de', 'co.uk', 'io']

@@ -57,7 +57,8 @@ const postgresMillions = await compare(
   names => inFresh(names),
 )
 
-// The store creates rows in the schema `source`. A bare INSERT copies them into `large`, and another into `fresh`.
+// The store creates rows in the schema `source`. One bare INSERT copies these rows into `large`, and another copies
+// them into `fresh`.
 await migrate({ database, schema: 'source' })
 const registerInSource = createRegister(database, 'source')
 const [insertInLarge, insertInFresh] = await Promise.all(

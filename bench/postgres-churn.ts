@@ -85,8 +85,9 @@ const { rows } = await database.query(
      (SELECT count(DISTINCT registrable_domain) FROM churned.names)::integer AS held`,
 )
 
-// Compares with a second schema that has as many names, none of which was ever replaced. Calls to the two schemas
-// alternate. Filling the second one vacuums all tables, as autovacuum would.
+// Compares calls to this schema with calls to a second schema, which has as many names, but where no name was ever
+// replaced. Calls to the two schemas alternate. When the second schema is filled, all tables are vacuumed, as
+// autovacuum would do.
 const replaceFresh = await hold('fresh')
 const churnCall = await compare(
   () => {},

@@ -1,6 +1,6 @@
 /**
- * Compares PostgreSQL 15, or the oldest installed version, with PostgreSQL 18. It measures statements that take two
- * arrays: they are slow if the server looks up every pair of their values.
+ * Compares PostgreSQL 15, or the oldest installed version, with PostgreSQL 18. The statements measured take two arrays,
+ * and are slow if the server looks up every pair of the arrays' values.
  */
 import type { Pool } from 'pg'
 import { registerDomains } from '../src/index.ts'

@@ -3,8 +3,8 @@
  * that accepts 6 requests in each time window, and responds to the others with 429. Then 1,000 changes are pushed, of
  * which one is refused.
  *
- * The goal is stated for windows of ten seconds. Here they last one second to save time: all times of the loop depend
- * on `Retry-After`, so they shrink accordingly.
+ * The goal is stated for windows of ten seconds. Here, a window lasts one second to save time: all times of the loop
+ * depend on `Retry-After`, so all become shorter in proportion.
  */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

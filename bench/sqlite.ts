@@ -1,6 +1,6 @@
 /**
- * Compares registering 100 new names in SQLite with a prepared INSERT of the same rows in one transaction. Each side
- * has its own file.
+ * Compares registering 100 new names in SQLite with a prepared INSERT of the same rows in one transaction. Each side of
+ * the comparison has its own file.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

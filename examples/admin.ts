@@ -128,8 +128,8 @@ app.use((request, response, next) => {
       "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     'Cache-Control': 'no-store',
   })
-  // Forms on other sites must not create or delete anything here. Every modern browser sends at least one of these
-  // two headers.
+  // Forms on other sites must not create or delete anything here. Every modern browser sends at least one of the
+  // headers `Sec-Fetch-Site` and `Origin`.
   const { 'sec-fetch-site': site, origin } = request.headers
   const isForeign =
     (site !== undefined && site !== 'same-origin' && site !== 'none') ||

@@ -18,7 +18,7 @@ interface Drizzle {
 
 interface DrizzleOverPool extends Drizzle {
   transaction<T>(work: (transaction: Drizzle) => Promise<T>): Promise<T>
-  /** Excludes transactions: one might be rolled back after its registrations were pushed to your monitor. */
+  /** Excludes transactions: a transaction might be rolled back after its registrations were pushed to your monitor. */
   rollback?: never
 }
 

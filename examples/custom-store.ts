@@ -30,7 +30,7 @@ export interface LevelStoreOptions extends ManagedStoreOptions {
   folder: string
 }
 
-/** A registration as stored. It is `synchronized` if it has no pending change. */
+/** A registration as stored. A registration without a pending change is `synchronized`. */
 type Held = Omit<Registration, 'synchronized' | 'createdAt'> & { readonly createdAt: string }
 /** A change as stored. Times are milliseconds since 1970. */
 type Waiting = Omit<PendingChange, 'at' | 'nextAttempt'> & { readonly at: number; readonly due: number }

@@ -38,7 +38,10 @@ const script = `SwaggerUIBundle({
   persistAuthorization: true,
 })`
 
-/** Swagger UI puts tables beside their descriptions, even on a narrow screen. This style puts them below. */
+/**
+ * Swagger UI puts tables beside their descriptions, even on a narrow screen. This style puts each table below its
+ * description.
+ */
 const style = `@media (max-width: 640px) {
   .swagger-ui .wrapper { padding: 0 8px; }
   .swagger-ui .responses-table > * > tr, .swagger-ui .responses-table > * > tr > td { display: block; min-width: 0; }

@@ -163,7 +163,7 @@ export function createMariadbBackend(transact: Transact): StoreBackend {
   }
 }
 
-/** Locks registrable domains until the transaction ends, so calls for the same one run one after another. */
+/** Locks registrable domains until the transaction ends, so calls for the same domain run one after another. */
 const claim = (ask: Ask, registrableDomains: readonly string[]) =>
   ask(
     `INSERT INTO domain_locks SELECT * FROM ${sent('registrableDomain')}

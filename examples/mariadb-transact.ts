@@ -1,5 +1,6 @@
 /**
- * Transactions for mariadb-store.ts. Each has a time limit, and is retried after a conflict with another transaction.
+ * Transactions for mariadb-store.ts. Each transaction has a time limit, and is retried after a conflict with another
+ * one.
  */
 import type { Pool } from 'mysql2/promise'
 
@@ -51,8 +52,8 @@ async function attempt<T>(database: Pool, work: (ask: Ask) => Promise<T>, end: n
   })
   let isOver = false
   /**
-   * Work that timed out may still be running after the rollback. Outside the transaction, each of its statements would
-   * be committed separately.
+   * Work that timed out may still be running after the rollback, when each further statement would be committed
+   * separately.
    */
   function requireTransaction(): void {
     if (isOver) throw new Error('The transaction is over')

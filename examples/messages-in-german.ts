@@ -1,5 +1,5 @@
 /**
- * Explains rejected hostnames in German: `npx tsx examples/messages-in-german.ts`. It has a text for each `reason`,
+ * Explains rejected hostnames in German: `npx tsx examples/messages-in-german.ts`. There is a text for each `reason`,
  * which `classifyHostname` and previews return in addition to `code`. The compiler checks that no reason is missing. At
  * run time, an unknown newer reason gets the English message.
  */

@@ -8,8 +8,8 @@ export interface Order {
 }
 
 /**
- * Creates a store on your pool, or in a transaction. `findTeam` queries the same `database`. If it queried the pool,
- * each transaction would hold a connection and wait for a second one, and many at once would deadlock.
+ * Creates a store on your pool, or in a transaction. `findTeam` queries the same `database`. If `findTeam` queried the
+ * pool, each transaction would hold one connection and wait for a second, and simultaneous transactions would deadlock.
  */
 export const createStore = (database: PostgresDriver & Pick<PostgresTransaction, 'query'>) =>
   createPostgresStore({
@@ -23,7 +23,7 @@ export const createStore = (database: PostgresDriver & Pick<PostgresTransaction,
     synchronize: changes => console.log(changes.map(({ kind, domain }) => `${kind} ${domain}`).join('\n')),
   })
 
-/** Registers the names of an order in its transaction. Throws if one is invalid, so the order is rolled back. */
+/** Registers an order's names in the order's transaction. Throws if a name is invalid, so the order is rolled back. */
 export async function registerOrder({ teamId, domains }: Order, transaction: PostgresTransaction): Promise<void> {
   const keyContext = { type: 'team', teamId, scopes: ['domains:create'] } as const
   const { data } = await registerDomains(keyContext, { domains }, createStore(transaction))

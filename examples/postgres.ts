@@ -6,8 +6,8 @@ import express from 'express'
 import pg from 'pg'
 
 // A PostgreSQL server serves any number of processes like this one. Without a server, this program uses PGlite, which
-// is PostgreSQL inside the process. Its data is in a folder that only one process may open. The data survives a restart
-// of the process. But PGlite does not flush to disk, so a power cut may lose the last changes.
+// is PostgreSQL inside the process. The data of PGlite is in a folder that only one process may open. The data survives
+// a restart of the process. But PGlite does not flush to disk, so a power cut may lose the last changes.
 const { DATABASE_URL, DATA_FOLDER = 'data', PORT = '3000' } = process.env
 const pool = DATABASE_URL
   ? new pg.Pool({ connectionString: DATABASE_URL, pipeline: true, connectionTimeoutMillis: 5000 })

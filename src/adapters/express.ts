@@ -17,9 +17,9 @@ import { type RefusedBodies, toRefusedBody } from './refused-body.ts'
 export type DomainsRouterOptions = HandlerOptions<AdapterRequest<Request>> & PathOption
 
 /**
- * The two functions that {@link domainsRouter} returns. `app.use` and `router.use` accept both together. The second
- * function is an error handler: it responds if a body parser in front of it has rejected a body. If a framework takes
- * only one function, pass the first.
+ * The two functions that {@link domainsRouter} returns, in an array that `app.use` and `router.use` accept. The second
+ * function is an error handler: it responds if an earlier body parser has rejected a body. If a framework takes only
+ * one function, pass the first.
  */
 export type DomainsRouter = [handleRequest: RequestHandler, handleError: ErrorRequestHandler]
 

@@ -22,8 +22,8 @@ interface Transformation {
 }
 
 /**
- * Creates the `swaggerTransform` of a route. It copies the operation from our document to the document of
- * `@fastify/swagger`. It hides the route itself, because `@fastify/swagger` would describe the route without our
+ * Creates the `swaggerTransform` of a route, which copies the operation from our document to the document of
+ * `@fastify/swagger`. The route itself is hidden, because `@fastify/swagger` would describe the route without our
  * components and examples.
  */
 export function describeForSwagger(name: OperationName, options: DescribedOptions) {

@@ -20,10 +20,10 @@ import { mountOnNode } from './mount-on-node.ts'
 import { readNodeBody, toReadable } from './node-body.ts'
 import { type RefusedBodies, toRefusedBody } from './refused-body.ts'
 
-/** Options of {@link domainsPlugin}. Fastify's own option `prefix` can be passed with them. */
+/** Options of {@link domainsPlugin}. Fastify's own option `prefix` can be passed as well. */
 export type DomainsPluginOptions = HandlerOptions<AdapterRequest<FastifyRequest>> &
   PathOption &
-  /** The authentication that `@fastify/swagger` shows. With `authenticate`, it shows none by default. */
+  /** The authentication that `@fastify/swagger` shows. By default, none is shown if `authenticate` is set. */
   Pick<OpenApiOptions, 'security' | 'securitySchemes'>
 
 /** Our errors, keyed by the `code` of Fastify's error. Fastify's reference lists all codes. */
@@ -127,12 +127,15 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
  */
 function isExactly(own: string, url: string): boolean {
   const [requested = ''] = url.split('?', 1)
-  // Ignores case and repeated slashes: the router's options have already decided whether they matter.
+  // Ignores case and repeated slashes, which the router has already compared if its options say so.
   const path = withoutTrailingSlash(requested.replaceAll(/\/+/g, '/')).toLowerCase()
   return path.endsWith(own.toLowerCase()) && !path.includes(';')
 }
 
-/** Logs the same facts as the log on the console, but as fields. The logger adds the time and the ID of the request. */
+/**
+ * Logs the facts that would otherwise be written to the console, but as separate fields. The logger adds the time and
+ * the ID of the request.
+ */
 function toFastifyLog({ raw: { log } }: AdapterRequest<FastifyRequest>): (record: FailureRecord) => void {
   if (isNoLogger(log)) return writeToConsole
   return ({ requestId: _, ...record }) =>

@@ -41,8 +41,8 @@ export type DomainsHandler<Context = unknown> = (
  * path must end with the value of `path`, or with this value followed by the suffix of an operation that you offer. One
  * trailing slash is allowed. The path is not decoded, but a `Request` has already resolved dot segments:
  * `/v1/domains/preview/..` and `…/%2e%2e` become `/v1/domains`. So a gateway in front that permits only some paths must
- * also resolve dot segments. Any other path gets 404 `not_found`, and any other method gets 405 `method_not_allowed`,
- * before any other check. The body must still be unread.
+ * also resolve dot segments. Before anything else is checked, any other path gets 404 `not_found`, and any other method
+ * gets 405 `method_not_allowed`. The body must still be unread.
  *
  * A body with a `Content-Length` is read in one piece, because an HTTP server never delivers more bytes than this
  * header says. In a `Request` that you create yourself, omit the header or set it correctly: a longer body is rejected
@@ -111,7 +111,7 @@ export function domainsHandler<Context = unknown>(options: DomainsHandlerOptions
       : respondWithError(methods.length === 0 ? notFound() : methodNotAllowed(methods))
     if (stopsReading(status)) {
       reading.stop()
-      // Every HTTP/1.1 request has a `Host` (RFC 9112, section 3.2). Without one, the request may have come over
+      // Every HTTP/1.1 request has a `Host` (RFC 9112, section 3.2). A request without `Host` may have come over
       // HTTP/2, which has no `Connection` (RFC 9113, section 8.2.2).
       if (request.headers.has('host')) headers.Connection = 'close'
     }
@@ -188,13 +188,13 @@ function createReading(request: Request) {
 }
 
 /**
- * Whether the length of the body is known. If so, the handler has already checked it against the limit. The server
+ * Whether the length of the body is known. The handler has already checked a known length against the limit. The server
  * reads as many bytes as `Content-Length` says, unless `Transfer-Encoding` overrides it (RFC 9112, section 6.3). A body
  * of known length is read in one piece, which is faster than reading the chunks of a web stream.
  */
 const hasKnownLength = ({ headers }: Request) => headers.has('content-length') && !headers.has('transfer-encoding')
 
-/** Returns whether the body is read in one piece. In Firefox, which has no `Request.body`, every body is. */
+/** Returns whether the body is read in one piece, as every body is in Firefox, which has no `Request.body`. */
 const isReadAtOnce = (request: Request) => hasKnownLength(request) || request.body === undefined
 
 const readBefore = () => new Error('The request body has already been read, or is being read')

@@ -31,11 +31,11 @@ interface Exchange<Raw> {
 }
 
 /**
- * The code that the adapters for Node frameworks share. It checks the options, finds the operation of a request, and
+ * The code that the adapters for Node frameworks share: checks the options, finds the operation of a request, and
  * creates the response. An adapter only turns its framework's request into an {@link Exchange}, and writes the
  * response.
  *
- * @param rules The options that only this adapter has.
+ * @param rules The rules for the options that only this adapter accepts.
  * @throws {TypeError} if an option is missing, invalid or unknown.
  */
 export function mountOnNode<Raw>(options: HandlerOptions<AdapterRequest<Raw>> & PathOption, rules: Rules = {}) {

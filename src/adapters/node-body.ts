@@ -7,8 +7,8 @@ import { createChunks } from './chunks.ts'
 
 /**
  * Returns the value of a header. If a request has several `Authorization` lines, Node returns only the first one, but a
- * proxy may have checked another one. So this function joins the lines, as for any other header, and the result is not
- * a valid token.
+ * proxy may have checked another one. So this function joins the lines, as Node does for most other headers, and the
+ * result is not a valid token.
  */
 export function readNodeHeader({ headers, rawHeaders }: IncomingMessage, name: string): string | undefined {
   if (name === 'authorization') {
@@ -22,8 +22,8 @@ export function readNodeHeader({ headers, rawHeaders }: IncomingMessage, name: s
 export type NodeRequest = IncomingMessage & { readonly body?: unknown }
 
 /**
- * Reads a body on a Node server: from the stream, or from the `body` that your server's body parser has set. That
- * `body` may be parsed JSON, text or bytes.
+ * Reads a body on a Node server: from the stream, or from the `body` that your server's body parser has set: parsed
+ * JSON, text or bytes.
  */
 export function readNodeBody(request: NodeRequest, limit: number): RequestBody | Promise<RequestBody> {
   if (!request.readableDidRead && !request.readableEnded) return readStream(request, limit)
@@ -94,7 +94,7 @@ const INTERNAL_ERROR = 2
 
 /**
  * Ends a response so that it does not look complete: closes the connection, or in HTTP/2 resets the stream with an
- * error. A client would mistake any other end for the end of the body (RFC 9113, section 8.1).
+ * error. If the response ended in any other way, a client would take it for complete (RFC 9113, section 8.1).
  *
  * In HTTP/1.0, which has no chunks, a closed connection looks like the end of the body, so the connection is reset
  * instead.

@@ -4,8 +4,7 @@ import type { ApiError } from '../errors/api-error.ts'
 export type RefusedBodies = Readonly<Record<string, (() => ApiError) | undefined>>
 
 /**
- * Turns the framework's rejection into a body that fails when it is read, so that earlier checks, such as the one for
- * 401, still come first.
+ * Turns the framework's rejection into a body that fails only when it is read, after checks such as the one for 401.
  *
  * @returns A `readBody` that throws our error; `null` for errors that the application handles.
  */

@@ -5,7 +5,7 @@ import type { OpenDatabase } from './connection.ts'
 export interface Result {
   readonly text: string
   readonly data: unknown
-  /** Whether the command found a problem. If so, the process exits with 1. Default: `false`. */
+  /** Whether the command found a problem; the process then exits with 1. Default: `false`. */
   readonly isWrong?: boolean
 }
 

@@ -7,9 +7,10 @@ import type { ManagedStore } from '../registry/managed-store.ts'
 /** An open database. */
 export interface OpenDatabase {
   /**
-   * Creates a store without a monitor. Its releases stay pending until the application's next sweep pushes them.
+   * Creates a store without a monitor. A release by this store stays pending until the application's next sweep pushes
+   * it.
    *
-   * @param options `timeLimit`: milliseconds for each call. By default, the store's own default applies.
+   * @param options `timeLimit`: milliseconds for each call; if absent, the store's default.
    */
   createStore(options?: { readonly timeLimit?: number }): ManagedStore
   createKeyStore(): ManagedKeyStore
@@ -25,7 +26,7 @@ export const selectOwners = (table: string): string =>
   `SELECT type, owner_id AS "ownerId" FROM ${table}
    GROUP BY type, owner_id ORDER BY type, length(owner_id), owner_id`
 
-/** A store requires this function. No command calls it, because only the application knows its teams. */
+/** A store requires this function, but no command calls it, because only the application knows the teams. */
 export const findTeam = () => null
 
 /**

@@ -6,7 +6,7 @@ import { type Command, type Invocation, type Result, readLines, UsageError } fro
 import { ofTeam, toData } from './names.ts'
 import { plural, toJson, toTable } from './text.ts'
 
-/** The last line of `export --all`. An export without it may be incomplete. */
+/** The last line of `export --all`. An export without this line may be incomplete. */
 interface End {
   readonly end: true
   readonly registrations: number
@@ -54,8 +54,8 @@ function toCsv({ createdAt, ...registration }: ListedRegistration): string {
 const quote = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
 /**
- * Fails if a release is pending. An export contains only registrations: after an import, the monitor would never get
- * the release.
+ * Fails if a release is pending. An export contains only registrations, so after an import, the monitor would never get
+ * the pending release.
  */
 async function requireNoReleases(store: ManagedStore): Promise<void> {
   for (let after: string | undefined; ; ) {
@@ -64,7 +64,7 @@ async function requireNoReleases(store: ManagedStore): Promise<void> {
     if (released) {
       throw new Error(
         `The release of ${JSON.stringify(released.domain)} is still pending, and an import would lose it. ` +
-          'Export again once your server has pushed it; see "pending"',
+          'Export again once your server has pushed the release; see "pending"',
       )
     }
     if (page.length < MOST_AT_ONCE) return

@@ -22,7 +22,7 @@ export const toData = ({ domain, domainId, teamId, createdAt, synchronized }: Li
   synchronized,
 })
 
-/** Returns the options of a store's `list`. Without `--team`, they have no team, so all teams are listed. */
+/** Returns the options of a store's `list`. Without `--team`, the options contain no team, so all teams are listed. */
 export const ofTeam = (teamId: string | undefined): { readonly teamId?: string } =>
   teamId === undefined ? {} : { teamId }
 
@@ -99,8 +99,8 @@ function explain(input: string): string | null {
 }
 
 /**
- * Finds the registration with an ID. Stores list registrations in the order of their IDs, so it lists the first one
- * after the preceding ID, and checks whether that has the ID sought.
+ * Finds the registration with an ID. Stores list registrations in the order of their IDs, so this function lists the
+ * first registration after the preceding ID, and checks whether it has the ID sought.
  */
 async function findById(store: ManagedStore, domainId: string): Promise<Registration | null> {
   const [registration] = await store.list({ after: precedingUuid(domainId), limit: 1 })

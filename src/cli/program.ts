@@ -150,7 +150,7 @@ const isUsage = (error: unknown): boolean =>
   error instanceof UsageError || (error instanceof TypeError && /^The (?:option|field) "/.test(error.message))
 
 /**
- * Runs the command that the parameters name.
+ * Runs the command named in the parameters.
  *
  * @returns The exit code.
  */

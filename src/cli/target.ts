@@ -3,7 +3,7 @@ import { type Surroundings, type Target, UsageError, type Values } from './comma
 /**
  * Reads `--database` and `--schema`.
  *
- * @param otherwise The address to use if neither the option nor the environment has one.
+ * @param otherwise The address to use if neither the option nor the environment contains an address.
  * @throws {UsageError} if the address is missing or invalid. The message never shows the address, which may contain a
  *   password.
  */
@@ -31,8 +31,8 @@ export function readTarget({ database, schema }: Values, environment: Surroundin
 }
 
 /**
- * Matches a slash in a password. Such a slash would end the host, so a part of the password would count as the host,
- * and messages show the host.
+ * Matches a slash in a password. The slash would end the host, so a part of the password would be taken for the host,
+ * which messages show.
  */
 const slashInPassword = /^[a-z]+:\/\/[^?#/]*\/[^?#]*@/
 
@@ -40,13 +40,13 @@ const slashInPassword = /^[a-z]+:\/\/[^?#/]*\/[^?#]*@/
 const keyWords = /(?:^|\s)(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=/i
 
 /**
- * Whether the text looks like an address that has a password but lacks "postgres://". The path of a file does not look
- * like this. A Windows path begins with a drive, such as `C:\`.
+ * Whether the text looks like an address that has a password but lacks "postgres://", and not like the path of a file.
+ * A Windows path begins with a drive, such as `C:\`.
  */
 const hasPassword = (address: string) =>
   !/^[a-z]:[\\/]/i.test(address) && address.includes(':') && address.lastIndexOf('@') > address.indexOf(':')
 
-/** Finds the passwords in the environment and the parameters. Output must not show them. */
+/** Finds the passwords that output must not show, in the environment and the parameters. */
 export function findSecrets(environment: Surroundings['env'], parameters: readonly string[]): string[] {
   return [environment.PGPASSWORD, ...[environment.DATABASE_URL, ...parameters].flatMap(findPasswords)].filter(
     secret => secret !== undefined && secret !== '',

@@ -55,7 +55,7 @@ async function releaseAllOf(
   const ofTeam = `${count(held)} of team ${toPrintable(team)}`
   if (flags.has('dry-run')) return { text: `Would release ${ofTeam}.\n`, data: { count: held } }
   if (held > 0 && !flags.has('yes')) {
-    surroundings.stderr.write(`This releases ${ofTeam}. Type their number to confirm: `)
+    surroundings.stderr.write(`This releases ${ofTeam}. To confirm, type the number of registrations: `)
     const [typed = ''] = await readInput(surroundings)
     if (typed !== String(held)) throw new UsageError('The number is wrong, so nothing was released')
   }

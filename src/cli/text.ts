@@ -6,7 +6,7 @@ import { looksLikeKey } from '../keys/api-key.ts'
 export const toPrintable = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, found => `\\u{${found.codePointAt(0)?.toString(16)}}`)
 
-/** Converts a value to JSON. Also escapes the characters that could control a terminal, which JSON would allow. */
+/** Converts a value to JSON. Also escapes characters that JSON allows, but that could control a terminal. */
 export const toJson = (value: unknown, indent = 0): string =>
   JSON.stringify(value, null, indent).replace(/[\x7f-\x9f\p{Cf}\u2028\u2029]/gu, found =>
     found.replace(/./gs, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),

@@ -13,8 +13,8 @@ export interface CallFailure {
 }
 
 /**
- * The maximum length of a code or message from the service, in UTF-16 code units. The client limits both because they
- * are logged and shown on terminals.
+ * The maximum length of a code or message from the service, in UTF-16 code units. The client shortens longer ones,
+ * because codes and messages are logged and shown on terminals.
  */
 const LONGEST_WORDS = 1000
 
@@ -67,7 +67,10 @@ export function toAttempt<Value>(
   }
 }
 
-/** If JSON was cut short, a retry may get all of it. If the body is a login page, a retry would get the same page. */
+/**
+ * If the JSON was cut short, a retry may get the complete response. If the body is a login page, a retry would get the
+ * same page.
+ */
 function toFailure({ status, mediaType, text }: ReceivedResponse, apiKey: string): FailedAttempt {
   const isCutShort = /json/i.test(mediaType) && /^\s*(\{|$)/.test(text)
   if (isCutShort) return { status, message: 'The response is not complete JSON.', mayPass: true }

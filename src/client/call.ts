@@ -3,7 +3,7 @@ import { httpUrlRule, sendRequest } from '../outgoing/send-request.ts'
 import { timeLimitRule } from '../time/deadline.ts'
 import { type Attempt, type CallFailure, toAttempt } from './answer.ts'
 
-/** Options that all functions of the client have. */
+/** Options that all functions of the client accept. */
 export interface CallOptions {
   /** The URL for registering, even if you call another operation: `https://api.example.com/v1/domains`. */
   url: string | URL
@@ -25,7 +25,7 @@ export interface CallOptions {
   fetch?: typeof globalThis.fetch | undefined
 }
 
-/** The rules of the options that all functions of the client have. */
+/** The rules for the options that all functions of the client accept. */
 export const callRules: Rules = {
   url: httpUrlRule('https://api.example.com/v1/domains'),
   apiKey: {
@@ -48,8 +48,7 @@ export const onProgressRule = { holds: optional(isFunction), expected: 'a functi
 export const DEFAULT_PATIENCE = 1_800_000
 const DEFAULT_TIME_LIMIT = 60_000
 /**
- * The maximum size of a body, in bytes after decompression. The largest response of the service is several times
- * smaller.
+ * The maximum size of a body, in bytes after decompression: several times the size of the service's largest response.
  */
 const BODY_LIMIT = 4 * 1024 * 1024
 
@@ -72,8 +71,8 @@ export class CallError extends Error {
   /** The HTTP status of the last response, or `undefined` if there was no response. */
   readonly status: number | undefined
   /**
-   * The code of the last response, such as `unauthorized`. It is `internal_error` if names still had that result at the
-   * end, and `undefined` if there was no response or it did not come from the service.
+   * The code of the last response, such as `unauthorized`. `internal_error` if names still had that result at the end;
+   * `undefined` if there was no response, or if the response did not come from the service.
    */
   readonly code: string | undefined
 

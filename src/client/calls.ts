@@ -102,7 +102,7 @@ export function createCalls<Result extends ResultOfName>(
           onEnd()
         })
     },
-    /** Takes the next results, once their call and all earlier calls have ended. */
+    /** Removes and returns the next results, once their call and all earlier calls have ended. */
     takeAnswered(): Batch<Result> | undefined {
       while (sent[0]?.isOver) {
         const { batch } = sent.shift() as Sent<Result>
@@ -137,7 +137,7 @@ function toUrlBelow(url: string | URL, path: string): URL {
   return below
 }
 
-/** Returns the results for which `isChosen` returns true, with their names and places. */
+/** Returns the results for which `isChosen` returns true, with their names and positions. */
 function pick<Result>({ names, places }: Part, results: readonly Result[], isChosen: (result: Result) => boolean) {
   const isPicked = (_: unknown, index: number) => isChosen(results[index] as Result)
   return { names: names.filter(isPicked), places: places.filter(isPicked), results: results.filter(isChosen) }

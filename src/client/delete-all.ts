@@ -17,7 +17,8 @@ export interface DeleteAllResult {
 }
 
 /**
- * Why {@link deleteAll} gave up. Names that it has deleted stay deleted. To resume, call it again with the same names.
+ * Why {@link deleteAll} gave up. Names that were deleted before that stay deleted. To resume, call `deleteAll` again
+ * with the same names.
  *
  * @example
  * if (error instanceof DeleteAllError) console.error(`${error.results.length} names have a result. ${error.message}`)

@@ -9,7 +9,7 @@ export interface ListAllOptions extends CallOptions {
   order?: 'newest' | 'oldest' | undefined
   /** Lists only this name. */
   domain?: string | undefined
-  /** Lists only names below this one. */
+  /** Lists only names below this name. */
   below?: string | undefined
   /** Resumes after a page. Pass the `next` of the last {@link ListProgress}. */
   after?: string | undefined
@@ -38,9 +38,9 @@ const rules: Rules = {
 }
 
 /**
- * Lists all registrations of one team with a service that offers this operation (`GET {url}`), page by page. It
- * requests the next page once you have read the previous one. The key needs the scope `domains:read`. Calls are retried
- * in the same way as by {@link registerAll}.
+ * Lists all registrations of one team with a service that offers this operation (`GET {url}`), page by page. The next
+ * page is requested once you have read the previous page. The key needs the scope `domains:read`. Calls are retried in
+ * the same way as by {@link registerAll}.
  *
  * @returns The registrations in the requested order; with `below`, sorted by name.
  * @throws {CallError} from the iterator, if a retry would not change the response, such as 403, or if calls keep

@@ -13,7 +13,7 @@ export function countNames(names: Names): number | undefined {
   return names instanceof Set ? names.size : undefined
 }
 
-/** A source of names. It reads the names of the next call in advance. */
+/** A source of names, which reads the names of the next call in advance. */
 export type NamesSource = ReturnType<typeof createNamesSource>
 
 /**

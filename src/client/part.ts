@@ -9,13 +9,13 @@ export interface Part {
   /** How many times in a row the part has failed while no other call succeeded. */
   readonly failures: number
   /**
-   * How many times the part has failed although the service worked: since the part's previous failure, another call had
-   * succeeded.
+   * How many times the part has failed although another call had succeeded since the part's previous failure, so the
+   * service worked.
    */
   readonly refusals: number
   /** How many calls had succeeded when the part last failed or, if it has never failed, when it was first sent. */
   readonly successesBefore: number
-  /** When the part may be sent again, in the time of `performance.now()`. */
+  /** When the part may be sent again, as a time of `performance.now()`. */
   readonly dueAt: number
   /** Whether the part's only name was abandoned before, and is now sent for the last time. */
   readonly isLastTry: boolean
@@ -34,7 +34,7 @@ const MOST_PARTS_IN_OUTAGE = 16
  *
  * @param successes The number of calls that have succeeded.
  * @param others The number of other parts that are waiting.
- * @returns The parts to send again, or none if the part's only name is abandoned.
+ * @returns The parts to send again, or none if the failed part's only name is abandoned.
  */
 export function afterFailure(
   part: Part,

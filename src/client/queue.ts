@@ -10,7 +10,7 @@ export type Queue = ReturnType<typeof createQueue>
 /** @param patience Milliseconds for which all calls may fail before the client gives up. */
 export function createQueue({ concurrency, patience }: { concurrency: number; patience: number }) {
   let aside: readonly Part[] = []
-  /** The abandoned names. Each is sent once more at the end. */
+  /** The abandoned names, each of which is sent once more at the end. */
   const givenUp: Part[] = []
   const refused: Part[] = []
   let successes = 0
@@ -29,7 +29,7 @@ export function createQueue({ concurrency, patience }: { concurrency: number; pa
 
   return {
     isEmpty: () => aside.length === 0 && givenUp.length === 0,
-    /** Why some names have no result at the end. `undefined` if all names have one. */
+    /** Why some names have no result at the end. `undefined` if every name has a result. */
     refusal: () => refusal,
     /** All waiting or abandoned parts. */
     parts: () => [...aside, ...givenUp, ...refused],

@@ -34,8 +34,8 @@ export interface RegisterAllResult {
 }
 
 /**
- * Why {@link registerAll} gave up. Names that it has registered stay registered. To resume, call it again with the same
- * names, or without the first `resumeAt` of them.
+ * Why {@link registerAll} gave up. Names that were registered before that stay registered. To resume, call
+ * `registerAll` again with the same names, or without the first `resumeAt` of them.
  *
  * @example
  * try {
@@ -66,8 +66,8 @@ export const registerFields = {
  * the same `domainId`. A call is retried if its response was lost, and after 408, 429 and 5xx. Names whose result was
  * `internal_error` are retried as well. Meanwhile, the calls for other names continue. The wait before a retry grows
  * exponentially up to 30 s, with jitter. A longer `Retry-After` is respected up to an hour, but never beyond
- * `patience`. If a call keeps failing while others succeed, its names are split in halves until the names that make it
- * fail are isolated.
+ * `patience`. If a call keeps failing while others succeed, its names are repeatedly split in half until the names that
+ * cause the failure are isolated.
  *
  * Each response must contain one result for each name that was sent, in the order of the names. Otherwise the work
  * ends.

@@ -27,7 +27,7 @@ export interface NamesProgress<Result> {
   readonly results: readonly Result[]
 }
 
-/** How far the work had come when it ended early. */
+/** What had been done when the work ended early. */
 type NamesState<Result> = Pick<NamesError<Result>, 'results' | 'inputs' | 'resumeAt'>
 
 /** Why the work ended early. Changes that earlier calls made are not undone. */
@@ -50,7 +50,7 @@ export class NamesError<Result> extends CallError {
 /** An operation on names, and the class of its error. */
 export interface NamesOperation<Result> extends BatchOperation {
   readonly Failure: new (failure: CallFailure, state: NamesState<Result>) => NamesError<Result>
-  /** The rules of the options that only this operation has. */
+  /** The rules for the options that only this operation accepts. */
   readonly rules?: Rules
 }
 
@@ -67,7 +67,7 @@ const rules: Rules = {
 
 /**
  * Sends any number of names in calls of 100, several at once, and yields their results in the order of the names. A
- * call that fails is retried after a while, so its results come later. If it keeps failing, it is split in halves. Only
+ * call that fails is retried after a while, so its results come later. A call that keeps failing is split in half. Only
  * the names of calls that are under way or have failed are in memory.
  *
  * @param kept The results that the caller has kept so far. The error contains them.
@@ -155,7 +155,7 @@ function toInputs(parts: readonly Part[]): readonly string[] {
   return placed.sort(([one], [other]) => one - other).map(([, name]) => name)
 }
 
-/** Creates a bell. `ring` ends the current `wait` or, if there is none, the next one. */
+/** Creates a bell. `ring` ends the current `wait` or, if there is none, the next `wait`. */
 function createBell() {
   let hasRung = false
   let wake = () => {}

@@ -32,7 +32,7 @@ export interface SyncPlan {
   /** How many registrations stay. */
   readonly unchanged: number
   /**
-   * The wanted names that cannot be registered, with the reasons. `syncAll` returns such names only after a dry run.
+   * The wanted names that cannot be registered, with the reasons. Without `dryRun`, `syncAll` rejects if there are any.
    */
   readonly refused: readonly InvalidResult[]
 }
@@ -77,8 +77,8 @@ const rules: Rules = {
  * @param wanted All hostnames that the team should have registered afterwards, in any spelling.
  * @param options `url` is the URL for registering: `https://api.example.com/v1/domains`.
  * @returns The changes that were made or, with `dryRun`, would be made.
- * @throws {SyncAllError} with the plan. Before any change: if a wanted name cannot be registered, or if more than
- *   `mostDeletions` would be deleted. After the deletions: if a name is rejected because another caller has registered
+ * @throws {SyncAllError} with the plan: before any change, if a wanted name cannot be registered, or if more than
+ *   `mostDeletions` would be deleted; after the deletions, if a name is rejected because another caller has registered
  *   a conflicting name meanwhile.
  * @throws {CallError} in the same cases as {@link registerAll}, {@link deleteAll} and {@link listAll}.
  * @throws {TypeError} in the same cases as {@link registerAll}.
@@ -119,7 +119,9 @@ const previewing = {
   Failure: NamesError<PreviewResult>,
 } as const
 
-/** Lists the registered names before any other step. So a name that another caller registers later is not deleted. */
+/**
+ * Lists the registered names before any other step, so that a name that another caller registers later is not deleted.
+ */
 async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan> {
   const { concurrency: _, ...listOptions } = options
   const unwanted = new Set<string>()
@@ -134,8 +136,8 @@ async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan
       refused.push(result)
       continue
     }
-    // If a name conflicts with a name of the same team, its result has no `domain`. Such a name is not registered
-    // itself: if it were, its status would be `existing`.
+    // The result of a name that conflicts with another name of the same team has no `domain`. The conflicting name
+    // itself is not registered, or its status would be `existing`.
     const domain = 'domain' in result ? result.domain : toCanonical(result.input)
     if (result.status !== 'existing') additions.push(result.input)
     unwanted.delete(domain)

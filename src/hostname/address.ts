@@ -97,7 +97,7 @@ function findIPv4Block(value: number): string | null {
   return ipv4Ranges.find(({ first, last }) => value >= first && value <= last)?.description ?? null
 }
 
-/** Reads an IPv6 address (RFC 4291, section 2.2). Its last 32 bits may be written as an IPv4 address. */
+/** Reads an IPv6 address (RFC 4291, section 2.2), whose last 32 bits may be written as an IPv4 address. */
 function parseIPv6(text: string): Groups | null {
   if (text.length > MAX_IPV6_LENGTH || !/^[0-9a-f.:]*$/.test(text)) return null
   const dotted = /(?<=:)[0-9]{1,3}(?:\.[0-9]{1,3}){3}$/.exec(text)?.[0]
@@ -156,8 +156,8 @@ function isGlobalUnicast([first = 0]: Groups): boolean {
 }
 
 /**
- * Returns the IPv4 address that an IPv6 address contains, if any. Such an IPv6 address is never public, because all
- * blocks of such addresses are reserved.
+ * Returns the IPv4 address that an IPv6 address contains, if any. An IPv6 address that contains an IPv4 address is
+ * never public, because it is always in a reserved block.
  */
 function findEmbeddedIPv4(groups: Groups): number | null {
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = groups

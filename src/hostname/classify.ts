@@ -40,7 +40,10 @@ export interface InvalidHostname extends HostnameDetails {
   readonly suggestion?: string | undefined
   /** The same name in A-labels, to send if the rejected character is intended: `xn--mysite-xg0c.com`. */
   readonly aLabels?: string | undefined
-  /** The input without its mistake, if what remains has another mistake. The message then mentions both mistakes. */
+  /**
+   * What is left of the input after the mistake is removed, if that has another mistake. The message then mentions both
+   * mistakes.
+   */
   readonly rest?: string | undefined
   /** A message for people: what is wrong with this input and, if that is certain, what to send instead. */
   readonly message: string
@@ -57,7 +60,7 @@ const MAX_INPUT_LENGTH = 512
 
 /**
  * Checks whether an input is a public name, a wildcard over one, or a public IP address. Returns the canonical form of
- * such an input, or the reason why any other input is rejected. The first rule that applies decides:
+ * an accepted input, or the reason why an input is rejected. The first rule that applies decides:
  *
  * 1. Only white space: `empty_domain`.
  * 2. An IP address in any spelling: `reserved_ip` unless the address is public; `invalid_domain` if it is public but
@@ -68,8 +71,8 @@ const MAX_INPUT_LENGTH = 512
  *
  * White space around the input, one trailing dot and the case of letters do not matter. Nothing else is repaired.
  *
- * @param input Any string. If it has more than 512 characters, including white space, it is rejected as too long,
- *   unless it is only white space.
+ * @param input Any string. An input of more than 512 characters, including white space, is rejected as too long, unless
+ *   it is only white space.
  * @returns The canonical form or the reason. Never throws.
  *
  * @example
@@ -166,7 +169,7 @@ function findALabels(text: string): string | undefined {
 
 /**
  * @param name A canonical name.
- * @param base The same name before it was mapped.
+ * @param base The name before it was mapped.
  */
 function classifyName(name: string, base: string, sent: string): ValidHostname | Rejection {
   if (endsInNumber(name)) return classifyNumber(name, base.toLowerCase())
@@ -243,7 +246,7 @@ function rejectInternal(name: string, sent: string): Rejection {
   return reject('internal_domain', 'single_label', 'is a single label, a local name', { advice: FULL_NAME })
 }
 
-/** Rejects a reserved name. Names below `arpa` are in the public DNS, but are reserved for its infrastructure. */
+/** Rejects a reserved name. Names below `arpa` are in the public DNS, but are reserved for DNS infrastructure. */
 function rejectReserved(name: string, details: { topLevel: string; source: string }, isAlone: boolean): Rejection {
   const { topLevel, source } = details
   const address = readReverseName(name)
@@ -311,7 +314,7 @@ interface Undone {
   readonly shown?: string
   /** The rest of the input, if it is a name or an address that cannot be registered. */
   readonly rest?: string
-  /** A sentence that says what is wrong with this rest, and what to do about it. */
+  /** A sentence that says what is wrong with the rest of the input, and what to do about it. */
   readonly restProblem?: string
 }
 
@@ -319,10 +322,10 @@ interface Undone {
  * Undoes all mistakes, at a bounded cost. Mapping by UTS #46 costs far more per character than everything else, so the
  * number of mapped characters is limited:
  *
- * - The input has at most 512 characters. It is mapped once, and a second time if it might be accepted in A-labels.
+ * - The input, of at most 512 characters, is mapped once, and a second time if it might be accepted in A-labels.
  * - User names before an "@" are mapped once.
- * - After each mistake is undone, what remains is mapped, unless it is ASCII. All that is mapped here may have at most
- *   {@link MAX_NAME_LENGTH} characters in total.
+ * - After each mistake is undone, what remains is mapped, unless it is ASCII. All remainders that are mapped may have
+ *   at most {@link MAX_NAME_LENGTH} characters in total.
  */
 function undoMistakes(sent: string, rejection: Rejection): Undone {
   let rest = rejection.meant
@@ -341,10 +344,10 @@ function undoMistakes(sent: string, rejection: Rejection): Undone {
   return {}
 }
 
-/** Mentions the rest only if it contains a name or an address, and there is advice about it. */
+/** Mentions the rest only if it contains a name or an address about which there is advice. */
 function explainRest(sent: string, rest: string, { problem, advice }: Rejection): Undone {
-  // Never shows a part of a password. If a password contains a slash, its end may have been removed as a path, and its
-  // beginning may be in the rest.
+  // Never shows a part of a password. If a password contains a slash, the end of the password may have been removed as
+  // a path, and the beginning may be in the rest.
   const isShown = hidePassword(sent).includes(rest) && /[.:]/.test(rest)
   return isShown && advice !== undefined ? { rest, restProblem: `${quote(rest)} ${problem}; ${advice}` } : {}
 }

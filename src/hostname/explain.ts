@@ -55,7 +55,8 @@ function undo({ pattern, by, drop, undo }: MistakeKind, text: string, isWildcard
 const findForeign = (text: string) => /[^\0-\x7f]/u.exec(text)?.[0] ?? ''
 
 /**
- * Returns whether separators divide the input into several strings that contain dots. Paths and queries do not count.
+ * Returns whether separators divide the input into several strings that contain dots. Dots in paths and queries do not
+ * count.
  */
 function containsSeveral(text: string): boolean {
   if (!separator.test(text)) return false
@@ -109,7 +110,7 @@ function explainFault(fault: LabelFault, whole: string): Mistake {
   }
 }
 
-/** A label at the start of the input needs no quotation, because the message quotes the input already. */
+/** A label at the start of the input need not be quoted, because the message already quotes the input. */
 function explainLongLabel(label: string, whole: string): Mistake {
   const [has, shown] = whole.startsWith(label) ? ['begins with', ''] : ['has', `: ${quote(label)}`]
   const length = isAscii(label) ? label.length : undefined

@@ -6,8 +6,9 @@ export const MAX_LABEL_LENGTH = 63
 export const isLdhLabel = (text: string) => /^[a-z0-9]+(?:-+[a-z0-9]+)*$/.test(text)
 
 /**
- * Returns whether a name is certainly canonical, as most names are: there is nothing to trim, map or decode. It is at
- * most as long as a label may be, so no label is too long. It has no two hyphens in a row, so no label is an A-label.
+ * Returns whether a name is certainly canonical, as most names are: there is nothing to trim, map or decode. The whole
+ * name is at most as long as a label may be, so no label is too long. The name has no two hyphens in a row, so no label
+ * is an A-label.
  */
 export const isPlainName = (text: string) =>
   text.length <= MAX_LABEL_LENGTH && /^[a-z0-9]+(?:[.-][a-z0-9]+)*$/.test(text)

@@ -121,6 +121,6 @@ export interface Mistake {
   /** What to do about the mistake, if it is not certain what was {@link meant}: `send a public address or a name`. */
   readonly advice?: string | undefined
   readonly details?: HostnameDetails | undefined
-  /** The input without the mistake, if it is certain that the sender meant this. It may have further mistakes. */
+  /** The input without this mistake, but perhaps with others, if it is certain that the sender meant it. */
   readonly meant?: string | undefined
 }

@@ -12,7 +12,7 @@ export interface MistakeKind {
   readonly problem?: string
   /** What to do if no suggestion is certain. */
   readonly advice?: string
-  /** The text that the sender meant. It replaces each match of the pattern. */
+  /** The text that the sender meant, which replaces each match of the pattern. */
   readonly by?: string
   /** Matches the part to remove, if that is not the part that `pattern` matches. */
   readonly drop?: RegExp
@@ -36,9 +36,9 @@ const unboundLine = /^local-zone:\s*"?([^\s"]+)"?\s+\w+$/
 const jsonObject = /^\{\s*"[^"]*"\s*:\s*"([^"]*)"\s*\}$/
 
 /**
- * Patterns for a name that was sent with its whole line of a file, such as a hosts file. They are tried first, on the
- * whole input, because the separators in such lines do not separate hostnames. As in {@link rows}, each row has test
- * cases, and the first pattern that matches determines the mistake.
+ * Patterns for a name that was sent with the rest of its line, for instance from a hosts file. These patterns are tried
+ * first, on the whole input, because the separators within such a line do not separate hostnames. As in {@link rows},
+ * each row has test cases, and the first pattern that matches determines the mistake.
  */
 export const lines: readonly MistakeKind[] = [
   {
@@ -124,9 +124,9 @@ const scheme = /^(?:(?:[a-z*][a-z0-9+-]*[:\uff1a])+[\\/]{2,}|\/{2,}|https?(?:[:;
 
 /**
  * Mistakes in pasted text, the most specific first. The first pattern that matches determines the mistake. Each row has
- * test cases in `test/vectors/pasted-names.json`. A row undoes only its own mistake. Then the rest is examined, so a
- * URL in quotes before a comma takes three rows. No row guesses: every suggestion is a part of the input, in the same
- * or in another spelling.
+ * test cases in `test/vectors/pasted-names.json`. Each row undoes one kind of mistake, and then the rest of the input
+ * is examined: a URL in quotes before a comma needs three rows. No row guesses: every suggestion is a part of the
+ * input, in the same or in another spelling.
  */
 export const rows: readonly MistakeKind[] = [
   // From chats, PDF files and web pages: byte order marks, zero-width characters and bidi marks.
@@ -135,7 +135,7 @@ export const rows: readonly MistakeKind[] = [
     pattern: /[\u061c\u200b\u200e\u200f\u202a-\u202c\u2060-\u2069\ufeff]/,
     by: '',
   },
-  // Joiners shape letters of other scripts. Next to ASCII characters they do nothing, so they are removed.
+  // Joiners shape the letters of some scripts. Among ASCII characters, joiners do nothing, so they are removed.
   {
     reason: 'invisible_character',
     pattern: /^[\0-\x7f]*[\u200c\u200d][\0-\x7f\u200c\u200d]*$/,
@@ -226,7 +226,7 @@ export const rows: readonly MistakeKind[] = [
     undo: text => (/[^\\]\./.test(text) ? undefined : text.replace(/\\\./g, '.').replace(/^\^|\$$/g, '')),
   },
   { reason: 'port', pattern: /^[\d.]+#\d+$/, problem: 'contains a port after a "#"', drop: /#.*/s },
-  // After a name without a dot, a backslash does not begin a path, but belongs to an account name: `WORKGROUP\SERVER`.
+  // A backslash after a name without a dot is part of an account name, and does not begin a path: `WORKGROUP\SERVER`.
   {
     reason: 'path',
     pattern: /^[^?#\\]*\/|^\\\\|^[a-z]:\\|^[^?#\\/.]*\.[^?#\\/]*\\/i,
@@ -332,7 +332,7 @@ function dropUserName(text: string): string | undefined {
   return parts.some(couldBeMeant) ? undefined : last
 }
 
-/** Returns whether a user name is itself a name or an address, or has a port. */
+/** Returns whether a user name could be the hostname that was meant: a name, an address, or something with a port. */
 function couldBeMeant(userName: string): boolean {
   if (/:\d*$|[[\]]/.test(userName)) return true
   const labels = userName.split('.').filter(Boolean)
@@ -374,7 +374,7 @@ function dropRecordLabels(text: string): string {
 
 /**
  * Turns dashes back into hyphens, because word processors write dashes for hyphens. Only a dash between letters
- * certainly stands for a hyphen. Suggests nothing for `xn–`, because word processors turn its two hyphens into one
+ * certainly stands for a hyphen. Suggests nothing for `xn–`, where a word processor has turned two hyphens into one
  * dash.
  */
 function undoDashes(text: string): string | undefined {

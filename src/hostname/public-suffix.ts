@@ -31,8 +31,8 @@ export interface SuffixReading {
 
 /**
  * Looks a canonical name up in both sections of the Public Suffix List, as shipped with the installed `tldts`. The
- * lookup follows the "Formal Algorithm" (https://publicsuffix.org/list/), but leaves out the default rule `*`. That
- * rule is meant for cookies, and would make any label a suffix.
+ * lookup follows the "Formal Algorithm" (https://publicsuffix.org/list/), but leaves out the default rule `*`, which is
+ * meant for cookies and would make any label a suffix.
  */
 export function readSuffix(name: string): SuffixReading {
   const { domain, isIcann, isPrivate } = parse(name, options)
@@ -46,8 +46,8 @@ export function readSuffix(name: string): SuffixReading {
 export const isInPublicDns = (topLevel: string) => readSuffix(topLevel).isInPublicDns
 
 /**
- * Returns whether the list has rules for names below a top-level label. For some top-level labels, it has only such
- * rules: it has `*.ck` but not `ck`, and `co.za` but not `za`.
+ * Returns whether the list has rules for names below a top-level label. For some top-level labels, the list has no
+ * other rules: it has `*.ck` but not `ck`, and `co.za` but not `za`.
  */
 function hasRulesBelow(topLevel: string): boolean {
   return [`co.${topLevel}`, `com.${topLevel}`].some(name => {

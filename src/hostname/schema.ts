@@ -17,8 +17,8 @@ export interface HostnameSchema {
 
 /**
  * {@link classifyHostname} as a Standard Schema, for forms and routes that take such a schema as a validator (TanStack
- * Form, tRPC, Hono and others). The schema accepts any value as input. Its output is the canonical form. If the value
- * is invalid, there is one issue, which contains the message.
+ * Form, tRPC, Hono and others). The schema accepts any value as input, and returns the canonical form. If the value is
+ * invalid, there is one issue, which contains the message.
  *
  * @example
  * hostnameSchema['~standard'].validate('WWW.Example.com.') // { value: 'www.example.com' }

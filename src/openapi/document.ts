@@ -4,7 +4,7 @@ import type { schemas } from './schemas.ts'
 /** A schema of JSON Schema, draft 2020-12. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
-/** A Media Type Object of OpenAPI: a body, by its schema and examples. */
+/** A Media Type Object of OpenAPI: the schema and the examples of a body. */
 interface MediaType {
   schema: JsonSchema
   examples: Record<string, { summary?: string; value: unknown }>

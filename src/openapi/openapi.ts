@@ -13,9 +13,9 @@ import { webhooks as described } from './webhooks.ts'
 export interface OpenApiOptions<Path extends string = string, Name extends OperationName = OperationName> {
   /** Title, version, licence and contact of your API. Default: the title `Domain registration`, the version `1`. */
   info?: Partial<Info> | undefined
-  /** The servers of the API. Default `/`: the server of the document. */
+  /** The servers of the API. Default `/`: the server that serves the document. */
   servers?: Server[] | undefined
-  /** The path of the operation below a server. Default `/v1/domains`. */
+  /** The path of the operation, relative to the URL of a server. Default `/v1/domains`. */
   path?: Path | undefined
   /** The enabled operations, as passed to the handler. Default `['create']`. */
   operations?: readonly Name[] | undefined
@@ -30,7 +30,7 @@ export interface OpenApiOptions<Path extends string = string, Name extends Opera
   securitySchemes?: Record<string, SecurityScheme> | undefined
   /** The limit of a request body in bytes, as passed to the handler. Default 262,144. */
   bodyLimit?: number | undefined
-  /** Whether the handler has a `rateLimiter`. If it has none, the document has no 429. Default `true`. */
+  /** Whether the handler has a `rateLimiter`. If not, the document omits 429. Default `true`. */
   rateLimited?: boolean | undefined
   /**
    * Whether the document describes `domains.changed`, the request that `createWebhook` sends to a monitor. Default
@@ -58,7 +58,7 @@ const rules: Rules = {
  * every status, code, header and limit, and examples. Pass the same options as to the handler. Tests compare the
  * document with what the handler accepts and returns.
  *
- * @returns A new object at each call, which JSON can represent.
+ * @returns A new object at each call, which can be converted to JSON.
  * @throws {TypeError} if an option is invalid or unknown. The message says what to pass instead.
  *
  * @example

@@ -21,7 +21,7 @@ interface Description extends Pick<AnsweredOperation, 'success'> {
   readonly description: string
   /** The parameters of a GET, by name. */
   readonly parameters?: Readonly<Record<string, readonly [schema: JsonSchema, description: string]>>
-  /** The state after a failure. */
+  /** What a failed call may or may not have changed. */
   readonly failure?: string
 }
 
@@ -106,7 +106,7 @@ Another call may change these results before the hostnames are registered.`,
     summary: 'Delete registrations of a team',
     description: `Deletes 1 to ${MAX_DOMAINS} registrations of one team. A wildcard deletes only itself. \
 If the same call is sent again, the results are \`missing\`.`,
-    failure: 'Either nothing was deleted, or everything. Send the same call again: that is safe.',
+    failure: 'Either everything was deleted, or nothing. Send the same call again: that is safe.',
     success: results('DeleteDomainsResponse', {
       deleted: example('Two registrations deleted, one hostname rejected', named('deleted'), {
         deleted: 2,

@@ -3,14 +3,14 @@ import * as make from '../errors/call-errors.ts'
 import type { JsonSchema, OpenApiResponse, Operation } from './document.ts'
 import { refer, toMarkdownList } from './schemas.ts'
 
-/** The facts about an operation that its responses depend on. */
+/** The facts about an operation on which its responses depend. */
 export interface AnsweredOperation {
   readonly scope: string
-  /** The methods that are offered on its path. */
+  /** The methods that are offered on the operation's path. */
   readonly allowed: readonly string[]
-  /** The message of the example for 400, and its meaning. */
+  /** The message in the example for 400, and what the message means. */
   readonly fault: readonly [message: string, meaning: string]
-  /** The state after a failure. */
+  /** What a failed call may or may not have changed. */
   readonly failure: string
   /** The codes that the operation never returns. */
   readonly without: readonly ErrorCode[]
@@ -72,7 +72,7 @@ const errors = (
 
 const header = (description: string, schema: JsonSchema, example: unknown) => ({ description, schema, example })
 
-/** A list (RFC 9651, section 3.1) of limits. Each has a name and parameters. */
+/** A list (RFC 9651, section 3.1) of limits, each with a name and parameters. */
 const limits = (parameters: string) => ({
   type: 'string',
   pattern: '^<>(, <>)*$'.replaceAll('<>', `"([^"\\\\]|\\\\["\\\\])+"${parameters}`),
@@ -97,8 +97,8 @@ const headers = {
 }
 
 /**
- * @param answers The headers of each response that has a given status. A header is required if all these responses have
- *   it.
+ * @param answers The headers of each response that has a given status. A header that all these responses have is
+ *   required.
  */
 function describeHeaders(isLimited: boolean, answers: readonly ApiError['headers'][]): OpenApiResponse['headers'] {
   const fields = answers.map(fields => ['Cache-Control', ...Object.keys(fields)])

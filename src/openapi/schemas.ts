@@ -21,7 +21,7 @@ export const toMarkdownList = (meanings: Readonly<Record<string, string>>): stri
     .map(([code, meaning]) => `- \`${code}\`: ${meaning}`)
     .join('\n')
 
-/** A request: all properties are required, and others are ignored. */
+/** A request: all these properties are required, and any others are ignored. */
 const request = (description: string, properties: object) => ({
   type: 'object',
   description,
@@ -120,9 +120,11 @@ export const schemas = {
       ...invalid,
       ...details,
       reason: text('A more precise code, for programs. New reasons may be added.'),
-      suggestion: text('The hostname to send instead, in canonical form. Present only if no other can be meant.'),
+      suggestion: text(
+        'The hostname to send instead, in canonical form. Present only if no other hostname can be meant.',
+      ),
       aLabels: text('The same name in A-labels, to send if the rejected character is intended.'),
-      rest: text('What remains of the input without the mistake, if that cannot be registered either.'),
+      rest: text('What is left of the input after the mistake is removed, if that is still invalid.'),
       conflicts: {
         type: 'array',
         items: { type: 'string' },

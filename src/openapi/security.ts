@@ -35,6 +35,6 @@ export function apiKeys(
   })
   return {
     organizationKey: toScheme('org', 'The key of an organization. `team_id` names one of its teams.'),
-    teamKey: toScheme('team', 'The key of a team. It acts on that team.'),
+    teamKey: toScheme('team', 'The key of a team. Calls with this key act on that team.'),
   }
 }

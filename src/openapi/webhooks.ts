@@ -44,7 +44,7 @@ const parameters = [
   ),
 ]
 
-const refused = { description: 'The monitor refuses one or more of the changes. The sender finds out which.' }
+const refused = { description: 'The monitor refuses one or more of the changes, and the sender finds out which ones.' }
 const unavailable = {
   description: 'The monitor is unavailable. The changes are sent again later.',
   headers: {

@@ -16,7 +16,7 @@ export const doctor: Command = {
   purpose: 'checks the database, the tables, the privileges of the role and the pending changes, and says what to do',
   async run(invocation: Invocation): Promise<Result> {
     const found = await examine(invocation)
-    // One check may have several findings. If one of them has the state `wrong`, those with the state `ok` are omitted.
+    // If a check has a finding with the state `wrong`, its findings with the state `ok` are omitted.
     const isFault = (sought: string) => found.some(({ check, state }) => check === sought && state === 'wrong')
     const findings = found.filter(({ check, state }) => state !== 'ok' || !isFault(check))
     const isWrong = countOf('wrong', findings) > 0
@@ -42,7 +42,7 @@ async function examine(invocation: Invocation): Promise<Finding[]> {
   try {
     findings.push(await examinePending(invocation))
   } catch (error) {
-    // If another check found a problem, such as missing tables, that already explains this failure.
+    // If another check has already found a problem, such as missing tables, that problem explains this failure.
     if (countOf('wrong', findings) === 0) findings.push(wrong('pending', explain(error), 'Run doctor again'))
   }
   return findings

@@ -27,7 +27,9 @@ export const wrong = inState('wrong')
 export const noTables = (finding = 'missing', check = 'tables'): Finding =>
   wrong(check, finding, 'Run "domain-registration migrate" as a role that may create tables; check --schema')
 
-/** Compares the version of the tables with the version that this package needs. Returns nothing if they match. */
+/**
+ * Compares the version of the tables with the version that this package needs. Returns nothing if the versions match.
+ */
 export function compareVersions(version: number, needed: number): Finding | undefined {
   if (version === needed) return undefined
   const advice =

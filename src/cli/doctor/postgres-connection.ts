@@ -25,7 +25,7 @@ export interface Connection {
 /** The SQLSTATE for a lock that did not become free in time. */
 export const LOCKED = '55P03'
 
-/** Begins a transaction with time limits of its own, because those of the role are unknown. */
+/** Begins a transaction with its own time limits, because the role's time limits are unknown. */
 const BEGIN = "BEGIN; SET LOCAL lock_timeout = '1s'; SET LOCAL statement_timeout = '20s'"
 
 /** @throws An error if the database cannot be reached. */

@@ -12,7 +12,7 @@ import {
 
 /**
  * Compares the tables with those that `migrate` creates, and yields each difference with the SQL that removes it. Reads
- * only catalogs, which any role may read. The application may add columns, constraints and indexes. They do not count
+ * only catalogs, which any role may read. Columns, constraints and indexes that the application has added do not count
  * as differences, except a column that makes every insert of the package fail.
  */
 export async function* findPostgresDrift(ask: Ask, place: Place): AsyncGenerator<Finding> {

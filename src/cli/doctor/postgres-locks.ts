@@ -4,7 +4,7 @@ import type { Ask } from './postgres-connection.ts'
 /** A wait for a lock is reported as wrong once it has lasted this many seconds. */
 const NOTABLE_WAIT = 1
 /**
- * An idle transaction with locks is reported after this many seconds. This is longer than the default time limit of a
+ * An idle transaction with locks is reported after this many seconds, which is more than the default time limit of a
  * call.
  */
 const LONGEST_IDLE = 10
@@ -63,7 +63,7 @@ export async function* examineLocks(ask: Ask, schema: string): AsyncGenerator<Fi
 }
 
 /**
- * Follows the chain of waiting sessions to the session that does not wait itself. Returns nothing if a prepared
+ * Follows the chain of waiting sessions to the session that is not itself waiting. Returns nothing if a prepared
  * transaction is the cause.
  */
 function findCause({ waiting, holders }: Wait, waits: ReadonlyMap<number, Wait>): Session | undefined {
@@ -85,8 +85,8 @@ interface Prepared {
 /**
  * Selects prepared transactions that have held locks on our tables for some seconds. A prepared transaction outlives
  * its session and a restart of the server, so no session owns its locks. But each transaction also locks its own ID,
- * and all its locks have the same virtual transaction. So the query first finds the lock on the ID, and then the other
- * locks of its virtual transaction.
+ * and all locks of a transaction have the same virtual transaction. So the query first finds the lock on the ID, and
+ * then the other locks with the same virtual transaction.
  */
 const SELECT_PREPARED = `
 SELECT prepared.gid, prepared.owner AS role, 'ROLLBACK PREPARED ' || quote_literal(prepared.gid) AS end,

@@ -58,7 +58,7 @@ export function readExpectedTables({ schema, isDistributed }: Place): ExpectedTa
   })
 }
 
-/** Removes comments. No string in this SQL contains two hyphens. */
+/** Removes comments. In this SQL, two hyphens always begin a comment, because no string contains them. */
 const withoutComments = (sql: string): string =>
   sql
     .split('\n')

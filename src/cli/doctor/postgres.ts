@@ -121,7 +121,7 @@ async function* examineTrips(ask: Ask): AsyncGenerator<Finding> {
   yield examineClock(median)
 }
 
-/** Judges the median of the round trips, in milliseconds. */
+/** Examines the median time of a round trip, in milliseconds. */
 export function examineTrip(elapsed: number): Finding {
   if (elapsed <= LONGEST_TRIP) return ok('round trip', `at most ${LONGEST_TRIP} ms to the database and back`)
   const least = Math.round(2 * elapsed)

@@ -72,7 +72,7 @@ function examineRights(file: string, handle: Handle): Finding {
   return ok('rights', 'this user may write to the file and its folder')
 }
 
-/** Saves a row in each table and some extra data, then rolls everything back. This detects a full disk. */
+/** Saves a row in each table and some extra data, then rolls everything back. Detects a full disk. */
 function examineWriting(handle: Handle): Finding {
   // With such a small cache, SQLite writes to disk before the commit.
   handle.exec('PRAGMA cache_size = 1')
@@ -95,7 +95,7 @@ function rollBack(handle: Handle): void {
   }
 }
 
-/** Rows with a name, an ID and a hash that no call could create. The label is the extra data: a megabyte. */
+/** Rows with a name, an ID and a hash that no call could create. The label adds a megabyte of data. */
 const SAVE_ROWS = `
 INSERT INTO domain_registration_names
   (domain_id, domain, registrable_domain, second_level_domain, path, team_id, created_at)

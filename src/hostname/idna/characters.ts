@@ -67,8 +67,8 @@ export function survey(text: string): number {
 const LETTERS = LETTER | kinds.DIGIT | kinds.RIGHT_TO_LEFT | kinds.ARABIC_DIGIT | MAPPED
 
 /**
- * Returns whether a string is a single letter or digit. The tables decide, because the runtime may have another version
- * of Unicode.
+ * Returns whether a string is a single letter or digit according to our tables: the runtime may have another version of
+ * Unicode.
  */
 export function isLetterOrDigit(character: string): boolean {
   const held = survey(character)

@@ -10,8 +10,8 @@ export interface CodePointRun {
 
 /**
  * Reads a run-length table of all code points, starting at 0. Each kind is followed by the number of further code
- * points of this kind, in base 36, unless there are none. `_` means no kind: `_3AB9` stands for four code points of no
- * kind, one A and ten Bs.
+ * points of this kind, in base 36, unless there are none. `_` means no kind: `_3AB9` stands for four code points
+ * without a kind, then one of kind A and ten of kind B.
  */
 export function parseRuns(table: string): CodePointRun[] {
   let next = 0
@@ -23,7 +23,7 @@ export function parseRuns(table: string): CodePointRun[] {
   })
 }
 
-/** Creates a function that returns the kind of a code point. It reads the table at its first call. */
+/** Creates a function that returns the kind of a code point. The table is read at the first call of this function. */
 export function createKindOf(table: string): (codePoint: number) => string {
   let runs: readonly CodePointRun[] | undefined
   return codePoint => {

@@ -23,7 +23,7 @@ export const findMisplacedJoiner = (label: string) => findMisplaced(label, joine
 
 /**
  * Finds the first punctuation character that lacks the neighbors that IDNA2008 requires for it. The Katakana middle dot
- * (appendix A.7) requires no neighbor, but a Japanese character anywhere in the label.
+ * (appendix A.7) requires no particular neighbor, only a Japanese character somewhere in the label.
  */
 export function findMisplacedPunctuation(label: string): string | undefined {
   if (/[\u00b7\u0375\u05f3\u05f4]/.test(label)) {

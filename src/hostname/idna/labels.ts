@@ -5,7 +5,7 @@ import { findMisplacedJoiner, findMisplacedPunctuation } from './context.ts'
 import { mapCharacter } from './mapping.ts'
 import { decodePunycode, encodePunycode } from './punycode.ts'
 
-/** A dot in every spelling that UTS #46 allows. */
+/** A dot, in any spelling that UTS #46 allows. */
 export const dots = /[.\u3002\uff0e\uff61]/
 
 export const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text)
@@ -77,7 +77,7 @@ interface Label {
   readonly sent: string
   readonly unicode: string
   readonly ascii: string
-  /** The kinds of its characters. */
+  /** The kinds of the label's characters. */
   readonly held: number
 }
 

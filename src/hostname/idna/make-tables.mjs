@@ -1,7 +1,7 @@
 /**
- * Generates `tables.ts`. Run it with `npm run make:tables`. Its sources are the Unicode Character Database (the
- * development dependency `@unicode/unicode-*`) and the mapping table of UTS #46 (in `tr46`). Both must be for the same
- * version of Unicode. `code-point-runs.ts` reads the tables, and `characters.ts` defines their kinds.
+ * Generates `tables.ts`. Run it with `npm run make:tables`. The sources are the Unicode Character Database (the
+ * development dependency `@unicode/unicode-*`) and the mapping table of UTS #46 (in `tr46`). The two sources must be
+ * for the same version of Unicode. `code-point-runs.ts` reads the tables, and `characters.ts` defines their kinds.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -48,7 +48,7 @@ const newlyMapped = new Set(
 /** Characters that RFC 5892 allows under conditions, and U+0F0B, which it always allows. */
 const contextual = [0xb7, 0x375, 0x5f3, 0x5f4, 0xf0b, 0x30fb]
 
-/** The needed parts of UTS #39. They are in a file of this repository, because no package contains them. */
+/** The needed parts of UTS #39, from a file of this repository, because no package contains them. */
 const uts39 = JSON.parse(readFileSync(new URL('../../../test/vectors/uts39.json', import.meta.url), 'utf8'))
 if (uts39.version !== VERSION) throw new Error(`test/vectors/uts39.json has Unicode ${uts39.version}`)
 
@@ -145,13 +145,13 @@ async function createShownScriptOf(isKept) {
     if (codePoint === 0x30fc) return 'K'
     const script = isKept(codePoint) ? scriptOf(codePoint) : ''
     // Chinese characters are shown regardless of their status, which only separates rare ones from common ones. A table
-    // of their statuses would be as long as all other tables together.
+    // of the status of each Chinese character would be as long as all other tables together.
     return script === 'H' || allowed.has(codePoint) ? script : ''
   }
 }
 
 /**
- * Characters that may be shown and look like an ASCII string. Latin letters count only if they look like a single
+ * Characters that may be shown and look like an ASCII string. A Latin letter is listed only if it looks like a single
  * letter: nobody mistakes `æ` for `ae`.
  */
 function listLookAlikes(shownScriptOf) {
@@ -172,8 +172,8 @@ function toPunctuationKind(kind, codePoint) {
 const joinPairs = table => table.replace(/(?:XL(?![0-9a-z])){2,}/g, pairs => `P${(pairs.length - 1).toString(36)}`)
 
 /**
- * @param isAsked Returns whether the kind of a code point is ever read. If it is not, a run may extend over the code
- *   point.
+ * @param isAsked Returns whether the kind of a code point is ever read. A run may extend over a code point whose kind
+ *   is never read.
  */
 function toRuns(kindOf, isAsked = () => true) {
   const runs = []
@@ -210,7 +210,7 @@ function listMappings() {
 /** Returns a TypeScript constant, broken into lines of at most 120 columns. */
 function toConstant(name, comment, table) {
   const lines = table.match(/.{1,112}/g).map(line => `'${line}'`)
-  // Only ASCII stays on the first line, because the formatter counts some other characters twice.
+  // A table stays on the first line only if it is ASCII, because the formatter counts some other characters twice.
   const fitsBeside = lines.length === 1 && /^[ -~]*$/.test(table)
   const text = fitsBeside ? ` ${lines}` : `\n  ${lines.join(' +\n  ')}`
   return `/** ${comment} */\nexport const ${name} =${text}\n`
@@ -255,7 +255,7 @@ export async function makeTables() {
     toConstant('scripts', 'Script=Greek (G), Hebrew (H), and Hiragana, Katakana or Han (K).', toRuns(scriptOf, isKept)),
     toConstant(
       'shownScripts',
-      'The script of each character that may be shown (UTS #39), as its letter in `make-tables.mjs`.',
+      'The script of each character that may be shown (UTS #39), as a letter from the list in `make-tables.mjs`.',
       toRuns(shownScriptOf, isKept),
     ),
     toConstant(

@@ -12,7 +12,7 @@ export function mapCharacter(character: string): string | null {
   return kind === kinds.MAPPED ? findMapping(character) : character
 }
 
-/** The mappings found so far. The tables limit their number. */
+/** The mappings found so far, at most one for each character that UTS #46 maps. */
 let mappings: Map<string, string> | undefined
 
 /** Most mappings follow from Unicode's own foldings. The table contains all other mappings. */

@@ -48,7 +48,7 @@ function findNext(codePoints: readonly number[], current: number): number {
  * Decodes Punycode (RFC 3492, section 6.2).
  *
  * @param encoded In lower case, without the prefix `xn--`.
- * @throws {RangeError} if it is not Punycode.
+ * @throws {RangeError} if `encoded` is not Punycode.
  */
 export function decodePunycode(encoded: string): string {
   const delimiter = encoded.lastIndexOf('-')

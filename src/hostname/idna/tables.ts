@@ -70,7 +70,7 @@ export const scripts =
   '_ogG35_fG1o_9sH38_4kfG4_d0G7f_2urKao_3K_K_oK8_gK_4K2f_3K2_K2h_1K7_6iK2f_c7K533_1rKg73_290G_fjbK7jH43_13hG27_fG1b' +
   '_lqpK1_bKf_cmnKan_6fjG5b_8xrKl2in'
 
-/** The script of each character that may be shown (UTS #39), as its letter in `make-tables.mjs`. */
+/** The script of each character that may be shown (UTS #39), as a letter from the list in `make-tables.mjs`. */
 export const shownScripts =
   '_2oL1r_1pLn_Ls_1Ll_1L8_1Lk_1L5_1L9_1Lq_hL2_3L_6L1_cL5_nL7_6L1_7L3_3L_8L1_tL3_1bL1_3L1_L1_L_L_6L_3L1_7L_lL_L_5L_7' +
   '0G1y_2gCv_Cb_C2_1bCb_1C7_1Cf_1C6_cCb_1Cd_3C7_1C1_15C1_1lF12_1F2_1uWu_3Wi_pAq_1A_2A9_kA9_7A_Ar_A9_3A1_A_A7_A4_A_A' +

@@ -38,8 +38,8 @@ const QUIET = 60_000
 /** Once there are this many kinds, all further kinds count as one. */
 const MOST_KINDS = 25
 /**
- * The maximum length of an error's first line. This is enough for a webhook's message, which quotes the monitor's
- * response.
+ * The maximum length of an error's first line. The number is large enough for a webhook's message, which quotes the
+ * monitor's response.
  */
 const LONGEST_DESCRIPTION = 255
 const MOST_CAUSES = 4

@@ -11,9 +11,9 @@ interface Guard {
 }
 
 /**
- * Passes on the pieces of an export, and reports failures. It looks up the caller again every few seconds, so an export
- * does not outlive its key. It throws after a failure, or once the key is no longer valid; the adapter then cuts off
- * the response.
+ * Passes on the pieces of an export, and reports failures. Looks up the caller again every few seconds, so an export
+ * ends soon after its key is revoked or expires. Throws after a failure, or once the key is no longer valid; the
+ * adapter then cuts off the response.
  */
 export async function* guardExport(
   pieces: AsyncIterable<string>,

@@ -180,7 +180,7 @@ interface Caller {
   readonly keyContext: KeyContext
   /** The key of the call; `undefined` if the application passes its own `authenticate`. */
   readonly key: CallingKey | undefined
-  /** The key that the rate limiter gets. */
+  /** The key under which the rate limiter counts the call. */
   readonly limiterKey: string
 }
 

@@ -120,7 +120,7 @@ const formats = {
   },
 } as const
 
-/** Writes each page as one string, and keeps no page in memory while the caller reads. */
+/** Converts each page to one string, so that no array of registrations stays in memory while the caller reads. */
 async function* write(
   pages: AsyncIterator<readonly ListedDomain[], void>,
   { head, toLine }: (typeof formats)[keyof typeof formats],

@@ -38,8 +38,8 @@ const toWindow = (duration: RateLimiter['duration']): string =>
   Number(duration) > 0 ? `;w=${toInteger(Math.ceil(Number(duration)))}` : ''
 
 /**
- * Converts to whole seconds, rounded up, so a caller does not retry too early. Returns `null` if no reset time is
- * known.
+ * Converts milliseconds to whole seconds, rounded up, so a caller does not retry too early. Returns `null` if no reset
+ * time is known.
  */
 export function toSeconds(milliseconds: number): number | null {
   if (milliseconds < 0 || milliseconds === Number.POSITIVE_INFINITY) return null

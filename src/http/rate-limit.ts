@@ -20,10 +20,11 @@ const RETRY_AFTER_UNKNOWN = 3600
 /**
  * Creates the function that consumes points for a call.
  *
- * @returns The function. It resolves to the headers for the caller (draft-ietf-httpapi-ratelimit-headers-11): none if
- *   there is no limiter, if no points are consumed, or if the limiter failed and `rateLimiterFailure` is `allow`. It
- *   throws 429 `too_many_requests` with `Retry-After`; or 500 `internal_error` if the limiter failed and
- *   `rateLimiterFailure` is `refuse`. It never throws 503, which would tell the caller that registrations were saved.
+ * @returns The function. Its promise resolves to the headers for the caller (draft-ietf-httpapi-ratelimit-headers-11):
+ *   none if there is no limiter, if no points are consumed, or if the limiter failed and `rateLimiterFailure` is
+ *   `allow`. The promise rejects with 429 `too_many_requests` and `Retry-After` if too few points remain, or with 500
+ *   `internal_error` if the limiter failed and `rateLimiterFailure` is `refuse`; never with 503, which would tell the
+ *   caller that registrations were saved.
  */
 export function createRateLimit({ rateLimiter, rateLimiterFailure = 'refuse', rateLimitPolicy }: RateLimitOptions) {
   return async (points: number, { key, deadline, onError }: LimitedCall): Promise<Record<string, string>> => {

@@ -1,4 +1,4 @@
-/** The state of a limit. `consume` resolves to it, or rejects with it if the limit is used up. */
+/** The state of a limit. `consume` resolves to this object, or rejects with it if too few points remain. */
 export interface RateLimiterResult {
   /** Milliseconds until points are available again. Negative if that time is unknown. */
   readonly msBeforeNext: number
@@ -10,7 +10,7 @@ export interface RateLimiterResult {
  * the other stores, `BurstyRateLimiter` and `RateLimiterUnion`. These limiters may have an `insuranceLimiter`.
  *
  * The limiter limits callers by API key. A caller without a valid key gets 401 before the limiter is called. To limit
- * such callers as well, put a limiter that counts by IP address in front.
+ * callers without a valid key as well, add a limiter by IP address in front of the API.
  *
  * @example
  * import { RateLimiterMemory } from 'rate-limiter-flexible'
@@ -19,7 +19,7 @@ export interface RateLimiterResult {
 export interface RateLimiter {
   /**
    * Consumes points for a key. Rejects with a {@link RateLimiterResult} if too few points remain, and with an error if
-   * it cannot check the limit. A union of limiters returns one result for each limiter, keyed by its name.
+   * the limit cannot be checked. A union of limiters returns one result for each limiter, keyed by its name.
    *
    * @param key The SHA-256 of the API key in hex, never the key itself. If you pass your own `authenticate`,
    *   `organization:<id>` or `team:<id>` instead, so all calls of the same owner count together.

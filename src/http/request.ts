@@ -26,7 +26,7 @@ export type OperationName = 'create' | 'preview' | 'delete' | 'list' | 'export'
 export interface HandlerRequest {
   /** The requested operation, found by method and path; see {@link HandlerOptions.operations}. Default `create`. */
   readonly operation?: OperationName | undefined
-  /** The ID of the request, if the framework assigns one. It is used for `onError`, `onResult` and the log. */
+  /** The ID of the request, if the framework assigns one. This ID is passed to `onError`, `onResult` and the log. */
   readonly id?: string | undefined
   /** The decoded query parameters, for `list` and `export`. A parameter that is sent several times is an array. */
   readonly query?: Query | undefined
@@ -73,7 +73,7 @@ export function readHeader(request: HandlerRequest, name: string): string | unde
 /**
  * Reads a JSON body: `application/json` in UTF-8, not compressed.
  *
- * It ignores a byte order mark, as RFC 8259, section 8.1, permits. If an object has duplicate names, the last one wins,
+ * A byte order mark is ignored, as RFC 8259, section 8.1, permits. If an object has duplicate names, the last one wins,
  * as in `JSON.parse`.
  *
  * @throws {ApiError} 415 `unsupported_media_type`, 413 `payload_too_large`, 408 `request_timeout`, 400

@@ -28,7 +28,7 @@ export interface GenerateApiKeyOptions extends ApiKeyOptions {
 
 /** A new key, and the values to store in its place. */
 export interface GeneratedApiKey {
-  /** The key. Show it to its owner once and forget it. */
+  /** The key. Show the key to its owner once, and never store it. */
   key: string
   /** The SHA-256 of the key in hex. Store this. */
   hash: string

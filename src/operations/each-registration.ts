@@ -7,10 +7,10 @@ import { requireMethod } from './ask-store.ts'
 export type EachRegistrationOptions = Omit<ListOptions, 'limit'>
 
 /**
- * Iterates over the registrations of one team, or of all teams, in the order of the list. It reads the next page of
- * 1,000 once the previous one has been consumed, and lets other work run in between.
+ * Iterates over the registrations of one team, or of all teams, in the order of the list. The iterator reads the next
+ * page of 1,000 once the previous page has been consumed, and lets other work run in between.
  *
- * Names that stay registered are yielded once, even if others are registered or released in the meantime.
+ * Names that stay registered are yielded once, even if other names are registered or released in the meantime.
  *
  * @param options The options of `list`, without `limit`. To resume, pass the `domainId` of the last registration as
  *   `after`; with `below`, pass its `domain`.
@@ -35,7 +35,7 @@ async function* eachOf<T>(pages: AsyncIterable<readonly T[]>): AsyncGenerator<T,
   for await (const page of pages) yield* page
 }
 
-/** Iterates over the pages of a list. It never yields an empty page; a page that is not full is the last one. */
+/** Iterates over the pages of a list. Never yields an empty page; a page that is not full is the last one. */
 export async function* eachPage(
   list: (page: ListOptions) => Awaitable<readonly ListedRegistration[]>,
   options: EachRegistrationOptions,

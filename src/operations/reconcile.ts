@@ -25,10 +25,10 @@ const MOST_CONFIRMED = 100
 
 /**
  * Compares the registrations with the list of a monitor, and yields the hostnames that the monitor must add or remove.
- * Both sides change during the comparison, so it looks up differences again, at most 100 at a time, right before it
- * yields them. It leaves pending registrations, and the monitor's entries for those names, to the sweeps. If the
- * monitor has recorded another team for a registration, it must remove the hostname and then add it again. It keeps
- * only one page in memory at a time, regardless of the number of names.
+ * Both sides change during the comparison, so `reconcile` looks up differences again, at most 100 at a time, right
+ * before it yields them. Pending registrations, and the monitor's entries for those names, are left to the sweeps. If
+ * the monitor has recorded another team for a registration, the monitor must remove the hostname and then add it again.
+ * Only one page is in memory at a time, regardless of the number of names.
  *
  * Pass a store on the primary database. A replica that lags lacks the newest registrations, so the monitor would remove
  * them.

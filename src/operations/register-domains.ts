@@ -39,7 +39,7 @@ export interface RegisterDomainsOptions extends OperationOptions {
  *   saved. 503 `domain_registration_unavailable` if everything was saved, but not yet synchronized. 500
  *   `internal_error` if the team cannot be looked up, if the store failed for every hostname, or if the team has a
  *   limit and the store cannot count.
- * @throws {TypeError} if the time limit is invalid. This is checked before anything else.
+ * @throws {TypeError} if the time limit is invalid. The time limit is checked before anything else.
  *
  * @example
  * const keyContext = await authenticate(request.headers.authorization, keys)

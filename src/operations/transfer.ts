@@ -10,7 +10,7 @@ import { requireActiveTeam } from './team.ts'
 export interface TransferOptions {
   /** The ID of the team that has registered the names. The team may no longer exist. */
   readonly from: string
-  /** The ID of the team that gets the names. It must exist and be active. */
+  /** The ID of the team that gets the names. The team must exist and be active. */
   readonly to: string
   /**
    * At most 1,000 names or values of `domainId`. Default: all registrations of the team. An explicit `undefined` is
@@ -30,15 +30,15 @@ export interface Transferred {
 
 /**
  * Transfers registrations from one team to another. At every moment, each name belongs to exactly one team. Each
- * registration gets a new `domainId`: an ID never passes to another team, so no alert of one team reaches another. The
- * new ID is pushed to the monitor before the release of the former ID.
+ * registration gets a new `domainId`: an ID never passes to another team, so no alert for one team reaches another
+ * team. The new ID is pushed to the monitor before the release of the former ID.
  *
  * With `domains`, the transfer is one atomic step, and skips names that `from` has not registered. Without `domains`,
- * it transfers all registrations that `from` has when the call begins, in steps of 1,000. If a step fails, the
+ * all registrations that `from` has when the call begins are transferred, in steps of 1,000. If a step fails, the
  * registrations of earlier steps stay transferred: call again to transfer the rest. In PostgreSQL, the transfer can be
  * part of your own transaction.
  *
- * @param store A bundled store, or one that has the method `transfer`. Without `domains`, the store needs `list` too;
+ * @param store A bundled store, or one that has the method `transfer`. Without `domains`, the store also needs `list`;
  *   if the receiving team has `maxDomains`, it also needs `count`.
  * @returns The transferred registrations, in any order.
  * @throws {ApiError} 404 `team_not_found` or 403 `team_suspended` for the receiving team. 403 `domain_limit_reached` if
@@ -97,9 +97,9 @@ export async function transfer(store: DomainStore, options: TransferOptions): Pr
 }
 
 /**
- * Releases all registrations that a team has when the call begins, in steps of 1,000. Use it when a team leaves. Other
- * teams can then register the names, and the next sweep pushes the releases to the monitor. If a step fails, the
- * registrations of earlier steps stay released: call again to release the rest.
+ * Releases all registrations that a team has when the call begins, in steps of 1,000. Use this function when a team
+ * leaves. Other teams can then register the names, and the next sweep pushes the releases to the monitor. If a step
+ * fails, the registrations of earlier steps stay released: call again to release the rest.
  *
  * @param store A bundled store, or one that has the methods `list` and `release`.
  * @param teamId The ID of the team, which may no longer exist. Suspend the team first: names that it registers in the

@@ -1,7 +1,7 @@
 import type { Rule } from '../options.ts'
 import { runWithin } from '../time/run-within.ts'
 
-/** A URL that `fetch` can call. It is not shown in messages, because it may contain a password. */
+/** A URL that `fetch` can call. The URL is not shown in messages, because it may contain a password. */
 export const httpUrlRule = (example: string): Rule => ({
   holds: isHttpUrl,
   expected: `an http: or https: URL without a user name or password in it, such as "${example}"`,

@@ -68,7 +68,7 @@ export async function save(
 
 /**
  * Looks up the given names, and all names below the given bases (wildcards without `*.`), without registering anything.
- * The findings are in the order of the lookups.
+ * The registrations that were found are in the order of the lookups.
  */
 export async function lookUp(
   store: SuiteStore,

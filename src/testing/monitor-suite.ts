@@ -28,7 +28,7 @@ export interface MonitorSuiteOptions<Monitor extends MonitorUnderTest = MonitorU
 interface MonitorCase {
   readonly id: string
   readonly name: `MUST ${string}`
-  /** Whether the case needs a hostname that is refused. Default false. */
+  /** Whether the case needs a hostname whose changes the monitor refuses. Default false. */
   readonly needsRefused?: boolean
   test(monitor: MonitorUnderTest, refused: string): Promise<void>
 }

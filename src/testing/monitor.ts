@@ -4,7 +4,7 @@ import { methodOf, save } from './calls.ts'
 import { checkThat, UnmetExpectation } from './check.ts'
 import type { SuiteStore } from './suite-store.ts'
 
-/** A monitor for the store under test. It can be unavailable or refuse domains, and it records the pushes. */
+/** A monitor for the store under test. The monitor can be unavailable or refuse domains, and it records the pushes. */
 export interface Monitor {
   isAway: boolean
   /** Whether pushes take effect although they report a failure. */

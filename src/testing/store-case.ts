@@ -4,8 +4,8 @@ import type { StoreFeature, StoreSetup, SuiteStore } from './suite-store.ts'
 /** One claim about a store, and its test. */
 export interface StoreCase {
   /**
-   * The ID of the case, in kebab case. It is stable across versions, so you can list the cases that your store is known
-   * to fail.
+   * The ID of the case, in kebab case. The ID is stable across versions, so you can list the cases that your store is
+   * known to fail.
    */
   readonly id: string
   /**

@@ -17,7 +17,7 @@ export interface WebhookOptions {
    * each request is then signed with both, and the monitor accepts either.
    */
   secret: string | readonly string[]
-  /** The maximum number of changes in one request, 1 or more. Default 100, which is about 20 kB. */
+  /** The maximum number of changes in one request, 1 or more. Default 100, about 20 kB. */
   batchSize?: number | undefined
   /** Milliseconds to wait for the response to a request. Default 15,000. */
   timeLimit?: number | undefined
@@ -83,9 +83,10 @@ const rules: Rules = {
  *
  * The function reads at most 16 KiB of a response's body, counted after decompression.
  *
- * @returns A function whose promise resolves when the monitor has accepted all changes. It rejects with a {@link
- *   MonitorUnavailableError} if the monitor is unavailable; its `retryAfter` comes from `Retry-After`. It rejects with
- *   an `Error` if the monitor refuses a change, and with the signal's reason once the signal is aborted.
+ * @returns A function whose promise resolves when the monitor has accepted all changes. The promise rejects with a
+ *   {@link MonitorUnavailableError} if the monitor is unavailable; the error's `retryAfter` comes from `Retry-After`.
+ *   The promise rejects with an `Error` if the monitor refuses a change, and with the signal's reason once the signal
+ *   is aborted.
  * @throws {TypeError} if an option is missing, invalid or unknown. The message shows neither the secret nor the URL.
  *
  * @example
@@ -145,10 +146,7 @@ function requireSuccess({ status, retryAfter, text }: ReceivedResponse, target: 
   throw withHost(new MonitorUnavailableError(message, { retryAfter }), target)
 }
 
-/**
- * Adds the host of the monitor to an error, for the log. It does not add the rest of the URL, which may contain a
- * password.
- */
+/** Adds the host of the monitor to an error, for the log, but not the rest of the URL, which may contain a password. */
 const withHost = (error: Error, { host }: URL): Error => Object.assign(error, { monitor: host })
 
 const toBody = (changes: readonly Change[]): WebhookBody => ({

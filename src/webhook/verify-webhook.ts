@@ -6,7 +6,7 @@ import { hasValidSignature, ID, readSecrets, SIGNATURE, TIMESTAMP } from './sign
 export interface VerifyWebhookOptions {
   /**
    * The largest allowed difference between `webhook-timestamp` and this machine's clock, in milliseconds, in either
-   * direction. The header is in whole seconds. Default 300,000.
+   * direction. The value of the header is in whole seconds. Default 300,000.
    */
   tolerance?: number | undefined
 }
@@ -35,8 +35,8 @@ export class WebhookVerificationError extends Error {
 
 /**
  * Checks that the sender of a request has the secret, and that the request is unaltered (Standard Webhooks 1.0, section
- * "Verifying signatures"). Also checks that its timestamp is within the `tolerance`, five minutes by default. Does not
- * detect a repeated request, so make sure that receiving the same change twice does no harm.
+ * "Verifying signatures"). Also checks that the timestamp of the request is within the `tolerance`, five minutes by
+ * default. Does not detect a repeated request, so make sure that receiving the same change twice does no harm.
  *
  * @param headers The headers of the request.
  * @param body The body as received, before any parsing.

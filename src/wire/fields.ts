@@ -34,7 +34,7 @@ export const MAX_TEAM_ID_LENGTH = 64
 export const MAX_LIMIT = MOST_AT_ONCE
 export const DEFAULT_LIMIT = 100
 
-/** The maximum number of characters in a cursor. The store that created the cursor checks everything else. */
+/** The maximum number of characters in a cursor. The store that created the cursor checks its content. */
 export const MAX_CURSOR_LENGTH = 512
 
 /**

@@ -44,8 +44,8 @@ export interface Exploration {
  * - Once failures stop, exactly the registered names are watched.
  *
  * The exploration cannot see inside a step, for example whether a lock is missing; {@link domainStoreSuite} tests that.
- * It runs a few thousand schedules, each of about ten steps. `Math.random` returns 0.5 during the run, so nothing else
- * should run in the process.
+ * The exploration runs a few thousand schedules, each of about ten steps. `Math.random` returns 0.5 during the run, so
+ * nothing else should run in the process.
  *
  * @param createBackend Returns a backend without registrations or pending changes. Called once for each schedule.
  *   Schedules run one after another, so this function may clear the tables of one database. The backend must behave the

@@ -125,7 +125,8 @@ async function attempt(work: () => Promise<ActionResult>): Promise<ActionResult>
 const IMPORTED_ID = '01940000-0000-7000-8000-000000000001'
 
 /**
- * The scenarios of {@link exploreStore}. They are small, and together they cover every way in which a step can fail.
+ * The scenarios of {@link exploreStore}. The scenarios are small, and together they cover every way in which a step can
+ * fail.
  */
 export const scenarios = {
   'two teams register names that overlap': {

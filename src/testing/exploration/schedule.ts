@@ -15,8 +15,8 @@ export interface Choice {
 }
 
 /**
- * A change counts as waiting if it is due more than this many milliseconds from now. This is shorter than any wait, and
- * longer than any difference between clocks.
+ * A change counts as waiting if it is due more than this many milliseconds from now. This threshold is shorter than any
+ * wait, and longer than any difference between clocks.
  */
 const SOON = 50_000
 /**
@@ -26,8 +26,8 @@ const SOON = 50_000
 const LAST_SWEEPS = 3
 
 /**
- * One schedule of a scenario. Its processes share a backend and a monitor, and each waits before every step until that
- * step is chosen. The same choices lead to the same state.
+ * One schedule of a scenario. The processes of a schedule share a backend and a monitor, and each process waits before
+ * every step until that step is chosen. The same choices lead to the same state.
  */
 export function createSchedule(scenario: Scenario, backend: StoreBackend, createStore: CreateStore) {
   const { faults, deaths = 0, leases = 0, refused } = scenario

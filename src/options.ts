@@ -18,8 +18,8 @@ export type Rules = Readonly<Record<string, Rule>>
  * Checks options before they are used. An application without types may pass anything, for instance values from its
  * settings. Without this check, a limit would have no effect if its name were misspelled or its value were `NaN`.
  *
- * @param part What messages call a property.
- * @param whole What messages call the object.
+ * @param part The name of a property in messages.
+ * @param whole The name of the whole object in messages.
  * @throws {TypeError} if a property is unknown or invalid. The message names the first unknown or invalid property, and
  *   says what to pass instead.
  */

@@ -37,8 +37,8 @@ export interface ApiErrorOptions {
 const brand = Symbol.for('domain-registration.ApiError')
 
 /**
- * The failure of a whole call, ready to be sent as the response. The caller may see its status, code, message and
- * headers; its `cause` is for the logs of your server only.
+ * The failure of a whole call, ready to be sent as the response. The caller may see the status, code, message and
+ * headers of the error; the `cause` is only for the logs of your server.
  *
  * @throws {TypeError} if the error cannot be sent as a response. A code of your own needs a status, and every status
  *   must be from 400 to 599. The headers must be valid in HTTP. Headers that describe how the body is sent are not
@@ -82,8 +82,8 @@ export class ApiError extends Error {
 }
 
 /**
- * Returns whether a caught value is an {@link ApiError}. Unlike `instanceof`, it also recognizes errors from another
- * copy of this package: a process may load the package both as an ES module and as CommonJS.
+ * Returns whether a caught value is an {@link ApiError}. Unlike `instanceof`, this function also recognizes errors from
+ * another copy of this package: a process may load the package both as an ES module and as CommonJS.
  *
  * @example
  * if (isApiError(error)) reply(error.status, error.headers, { error: error.code, message: error.message })

@@ -87,7 +87,7 @@ export function notJson(cause?: unknown): ApiError {
   return invalidRequest(`The request body is not valid JSON; ${JSON_EXAMPLE}.`, cause)
 }
 
-/** @param message Names the path of the mistake, such as `domains[3]`. */
+/** @param message A sentence that names the path of the mistake, such as `domains[3]`. */
 export function invalidRequest(message: string, cause?: unknown): ApiError {
   return new ApiError('invalid_request', message, { cause })
 }
@@ -122,8 +122,8 @@ export function domainLimitReached({ maxDomains, held, added }: LimitExcess): Ap
 const soon = { 'Retry-After': '5' }
 
 /**
- * @param what A sentence that says what failed, but not that nothing was done: a store that fails or times out may
- *   still have done its work.
+ * @param what A sentence that says what failed. The sentence must not claim that nothing was done, because a store that
+ *   fails or times out may still have done its work.
  * @param cause Only for the application's log; never sent to the caller.
  */
 export function internalError(what = 'The call could not be processed.', cause?: unknown): ApiError {

@@ -47,7 +47,7 @@ const MOST_CAUSES = 4
 /**
  * Creates the function that logs failures if an application sets no `onError`. The first failure of a kind is logged at
  * once, with its stack. Further failures of that kind within the next minute are counted, and logged as one record. Two
- * failures are of the same kind if they have the same step, and their messages differ only in numbers and IDs.
+ * failures are of the same kind if they occurred in the same step, and their messages differ only in numbers and IDs.
  */
 export function createFailureLog() {
   const kinds = new Map<string, { since: number; more: number; writeLast: (more: number) => void }>()

@@ -1,5 +1,5 @@
 /**
- * Makes an application's reporter safe to call: reporting a failure must not cause another one. Errors that the
+ * Makes an application's reporter safe to call: reporting a failure must not cause another failure. Errors that the
  * reporter throws are ignored. If the reporter returns a promise that rejects, the rejection is also ignored: an
  * unhandled rejection would end the process.
  */

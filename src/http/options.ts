@@ -51,7 +51,7 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
   /** The store of teams and registrations, such as one from {@link createMemoryStore}. */
   store: DomainStore
   /**
-   * The operations to offer. All except `create` are off until you enable them. Deleting needs the scope
+   * The operations to offer. All operations except `create` are off until you enable them. Deleting needs the scope
    * `domains:delete`; listing and exporting need the scope `domains:read`. Default `['create']`.
    *
    * | operation | call |
@@ -119,8 +119,8 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
   onError?: ((error: unknown, context: FailureContext<Request>) => void) | undefined
   /**
    * Called with each 200 response, and with each 503 response to a call that saved names but did not yet synchronize
-   * them. Use it for an audit log, or to count usage: each registration is `created` once. The response does not wait
-   * for this function, and its errors and rejections are ignored.
+   * them. Use this function for an audit log, or to count usage: each registration is `created` once. The response does
+   * not wait for this function, and its errors and rejections are ignored.
    *
    * @example
    * domainsRouter({

@@ -21,8 +21,8 @@ export interface RateLimiter {
    * Consumes points for a key. Rejects with a {@link RateLimiterResult} if too few points remain, and with an error if
    * the limit cannot be checked. A union of limiters returns one result for each limiter, keyed by its name.
    *
-   * @param key The SHA-256 of the API key in hex, never the key itself. If you pass your own `authenticate`,
-   *   `organization:<id>` or `team:<id>` instead, so all calls of the same owner count together.
+   * @param key The SHA-256 of the API key in hex, never the key itself. If you pass your own `authenticate`, the
+   *   limiter gets `organization:<id>` or `team:<id>` instead, so all calls of the same owner count together.
    */
   consume(key: string, points?: number): Promise<RateLimiterResult | Readonly<Record<string, RateLimiterResult>>>
   /** Points in a window. Sent in `RateLimit-Policy`. */

@@ -58,8 +58,8 @@ export interface AdapterRequest<Raw> extends HandlerRequest {
 export type RequestBody = { readonly bytes: Uint8Array } | { readonly text: string } | { readonly json: unknown }
 
 /**
- * Whether a response with this status is sent before the whole request body has arrived. Such a connection cannot be
- * reused.
+ * Whether a response with this status is sent before the whole request body has arrived. The connection cannot be
+ * reused after such a response.
  */
 export const stopsReading = (status: number): boolean => status === 408 || status === 413
 

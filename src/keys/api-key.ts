@@ -103,7 +103,7 @@ export async function generateApiKey(options: GenerateApiKeyOptions): Promise<Ge
 
 /**
  * Hashes a key with SHA-256. Store and look up the hash instead of the key. A fast hash suffices, because a generated
- * key has too many random bits to be guessed. Do not use it for passwords.
+ * key has too many random bits to be guessed. Do not use this hash for passwords.
  *
  * @example
  * await hashApiKey('svc_team_42_Zm9v') // the `hash` of a KeyRecord: 64 hex digits

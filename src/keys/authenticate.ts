@@ -6,7 +6,7 @@ import { type KeyRecord, requireFoundRecord } from './key-record.ts'
 import type { KeyStore } from './key-store.ts'
 
 /**
- * Identifies the caller by an `Authorization` header: `Bearer <API key>`, with the scheme in any case (RFC 9110,
+ * Identifies the caller by an `Authorization` header: `Bearer <API key>`. The scheme is case-insensitive (RFC 9110,
  * section 11.1).
  *
  * The key is looked up by its SHA-256, so the time of a lookup does not reveal how close a guess was.
@@ -14,8 +14,8 @@ import type { KeyStore } from './key-store.ts'
  * @param authorizationHeader The value of the header; `null` or `undefined` if the request has none.
  * @returns The owner and the scopes of the key. The operation checks whether the scopes suffice.
  * @throws {ApiError} 401 `unauthorized` if the key is missing, malformed, unknown, expired or revoked, or if its prefix
- *   does not match its record. The message does not say which of these. 500 `internal_error` if the key store fails or
- *   returns something other than a {@link KeyRecord}. The cause says why.
+ *   does not match its record. The message does not say which of these reasons applies. 500 `internal_error` if the key
+ *   store fails or returns something other than a {@link KeyRecord}. The cause says why.
  *
  * @example
  * const keyContext = await authenticate(request.headers.authorization, keys)

@@ -16,8 +16,8 @@ export interface KeyRecord {
   /** The hint from {@link generateApiKey}, by which its owner recognizes the key. */
   readonly hint?: string | null | undefined
   /**
-   * When the key was created. Like the other dates, it must not be before the year 1. Default: the time at which the
-   * key is added.
+   * When the key was created. Like the other dates, this date must not be before the year 1. Default: the time at which
+   * the key is added.
    */
   readonly createdAt?: Date | null | undefined
   /** If this is set, even to a future date, the key is rejected. */
@@ -123,7 +123,7 @@ const rulesOfChanges: Rules = { label, scopes: { ...scopes, holds: optional(scop
  * Checks a record that the application's key store returned. Without this check, every key would be rejected if the
  * store returned its rows unconverted. Additional properties are ignored.
  *
- * @throws {TypeError} if the record is invalid; the message says what it must have.
+ * @throws {TypeError} if the record is invalid; the message says what the record must have.
  */
 export function requireFoundRecord(record: KeyRecord): void {
   requireFields(record, rulesOfFound, 'field', 'key record that the key store found')

@@ -22,7 +22,7 @@ export interface ManagedKeyStore extends KeyStore {
    * Adds a key. If the store already has this hash, its record does not change, so a server may add its configured
    * keys at each start.
    *
-   * @returns Whether the key was added; `false` if the store has it already.
+   * @returns Whether the key was added; `false` if the store already had the key.
    * @throws {TypeError} if the record is invalid or has an unknown scope; the message says what to pass instead.
    */
   addKey(record: KeyRecord): Awaitable<boolean>

@@ -6,7 +6,7 @@ import type { Awaitable } from '../time/awaitable.ts'
 /**
  * Returns an optional method of a store.
  *
- * @throws {TypeError} if the store does not have it.
+ * @throws {TypeError} if the store does not have the method.
  */
 export function requireMethod<Name extends 'find' | 'release' | 'list' | 'count' | 'import' | 'transfer'>(
   store: DomainStore,

@@ -16,7 +16,7 @@ export interface HostnameOwner {
 /**
  * Finds the registration that covers each hostname: its own registration, or the registration of a wildcard above it.
  * At most one registration covers a hostname, because registrations do not overlap. Use this function for alerts
- * ("whose hostname is this?") and in support. It looks up exact names in the store, in batches.
+ * ("whose hostname is this?") and in support. The function looks up exact names in the store, in batches.
  *
  * @param hostnames In any spelling that {@link classifyHostname} accepts. A string that is not a hostname has no
  *   registration.

@@ -14,8 +14,8 @@ export interface RegistrationToImport {
   readonly domainId: string
   readonly domain: string
   /**
-   * The registrable domain according to the suffix list at the time of registration. Default: according to today's
-   * list.
+   * The registrable domain according to the suffix list at the time of registration. Default: the registrable domain
+   * according to today's list.
    */
   readonly registrableDomain?: string | undefined
   /** The ID of the team, which need not exist. */
@@ -50,8 +50,8 @@ export interface ImportResult {
 }
 
 /**
- * Saves registrations from another store, with their IDs, teams and times. Use it to move to another database. The
- * overlap rules apply to existing and to imported registrations. Limits of teams do not apply.
+ * Saves registrations from another store, with their IDs, teams and times. Use this function to move to another
+ * database. The overlap rules apply to existing and to imported registrations. Limits of teams do not apply.
  *
  * The import saves registrations in parts of 1,000, each part in one atomic step. Only the current part and all
  * rejections are in memory. If the import fails, the earlier parts stay saved. It is safe to repeat an import:
@@ -69,11 +69,11 @@ export interface ImportResult {
  * | `subdomain_conflict` | the wildcard would cover registered names, of this team or another |
  * | `domain_already_licensed` | another team has registered it, or a wildcard that covers it |
  *
- * Names that today's suffix list no longer allows are imported too.
+ * Names that today's suffix list no longer allows are also imported.
  *
  * @param store A bundled store, or one that has the method `import`.
  * @throws {TypeError} if the store has no `import`, or if a registration does not have the shape of {@link
- *   RegistrationToImport}. The parts before such a registration stay saved.
+ *   RegistrationToImport}. The parts before a malformed registration stay saved.
  * @throws The failure of the store or of `registrations`.
  *
  * @example
@@ -152,7 +152,7 @@ function readRow(given: RegistrationToImport, latest: number): Readable | Unread
   const { registrableDomain = todaysDomain, teamId, synchronized } = given
   const base = isWildcard(domain) ? baseOf(domain) : domain
   if (base !== registrableDomain && !base.endsWith(`.${registrableDomain}`))
-    return { code: 'invalid_domain', message: 'Its "registrableDomain" is neither the name nor above it.' }
+    return { code: 'invalid_domain', message: 'The "registrableDomain" is neither the name nor above it.' }
   const domainId = given.domainId.toLowerCase()
   if (!UUID_7.test(domainId) || timeOfUuid(domainId) > latest) return toRejection('invalid_id')
   const createdAt = new Date(given.createdAt)
@@ -173,11 +173,11 @@ const UUID_7 = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$
 const messages: Readonly<Record<ImportConflict | 'invalid_id' | 'invalid_date', string>> = {
   invalid_id: 'The ID is not a UUID of version 7, or is from the future.',
   invalid_date: 'The time must be a date from 1970 until now, as toISOString writes it.',
-  domain_has_another_id: 'The team has registered it already, with another ID.',
+  domain_has_another_id: 'The team has registered the name already, with another ID.',
   id_is_taken: 'Another name has this ID, or a release with this ID is pending.',
-  wildcard_conflict: 'It is covered by a wildcard that the team has registered already.',
-  subdomain_conflict: 'It would cover names that are registered already.',
-  domain_already_licensed: 'It overlaps with a registration of another team.',
+  wildcard_conflict: 'A wildcard that the team has registered covers the name.',
+  subdomain_conflict: 'The wildcard would cover registered names.',
+  domain_already_licensed: 'The name overlaps with a registration of another team.',
 }
 
 const toRejection = (code: keyof typeof messages): UnreadableRow => ({ code, message: messages[code] })

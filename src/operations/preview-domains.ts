@@ -18,7 +18,7 @@ import { requireActiveTeam } from './team.ts'
  * @param body As for registering.
  * @returns As for registering, with two differences: `created` has no `domainId`, and `invalid` has a `reason` with its
  *   details. If it is certain which name was meant, `invalid` also has a `suggestion`.
- * @throws {ApiError} as {@link registerDomains} does, but never with 503.
+ * @throws {ApiError} for the same reasons as {@link registerDomains}, except 503.
  * @throws {TypeError} if the store has no `find`.
  *
  * @example

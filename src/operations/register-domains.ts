@@ -16,9 +16,9 @@ import { requireActiveTeam } from './team.ts'
 /** Options of {@link registerDomains}. */
 export interface RegisterDomainsOptions extends OperationOptions {
   /**
-   * Called with the cause of `internal_error` results, once for each distinct failure. Use it for your logs; clients
-   * never see the cause. This function is not called if the whole call fails: then the error is thrown, with its
-   * `cause`. Errors and rejections of this function are ignored. Default: the causes are not reported.
+   * Called with the cause of `internal_error` results, once for each distinct failure. Use this function for your logs;
+   * clients never see the cause. This function is not called if the whole call fails: then the error is thrown, with
+   * its `cause`. Errors and rejections of this function are ignored. Default: the causes are not reported.
    */
   onError?: ((cause: unknown) => unknown) | undefined
 }
@@ -32,7 +32,7 @@ export interface RegisterDomainsOptions extends OperationOptions {
  * @param keyContext The caller; see {@link authenticate}.
  * @param body The parsed JSON body: `{ domains, team_id }`. Any value is accepted, because the body is validated here.
  * @param options Names that are not saved within `timeLimit` get `internal_error`. If names are saved but not
- *   synchronized by then, the call fails with 503.
+ *   synchronized within this time, the call fails with 503.
  * @returns One result for each submitted hostname, in the submitted order, and totals.
  * @throws {ApiError} if the whole call fails. Checked in this order: 403 `insufficient_scope`, 400 `invalid_request`,
  *   404 `team_not_found`, 403 `team_suspended`, 403 `domain_limit_reached`. With any of these errors, nothing was

@@ -29,10 +29,7 @@ export async function requireTeam(
   return team
 }
 
-/**
- * If transactions that call `findTeam` have taken all connections of the pool, `findTeam` may never get another one
- * from the pool.
- */
+/** If transactions that call `findTeam` occupy the whole pool, `findTeam` may never get a connection of its own. */
 const waitedInTransaction = (cause: TimeLimitError) =>
   new Error(
     'findTeam did not return in time. Inside your transaction, it must query on the same connection: the pool may ' +

@@ -55,7 +55,7 @@ export interface Transferred {
  */
 export async function transfer(store: DomainStore, options: TransferOptions): Promise<readonly Transferred[]> {
   const team = { holds: isText, expected: 'the ID of a team, a string' }
-  // An application whose own lookup of the names failed may pass `undefined` as `domains`. Such a call must not
+  // An application whose own lookup of the names failed may pass `undefined` as `domains`. This mistake must not
   // transfer all registrations.
   const domainsRule: Rule = {
     holds: (value, options) => Array.isArray(value) || !('domains' in options),
@@ -102,8 +102,8 @@ export async function transfer(store: DomainStore, options: TransferOptions): Pr
  * fails, the registrations of earlier steps stay released: call again to release the rest.
  *
  * @param store A bundled store, or one that has the methods `list` and `release`.
- * @param teamId The ID of the team, which may no longer exist. Suspend the team first: names that it registers in the
- *   meantime stay registered.
+ * @param teamId The ID of the team, which may no longer exist. Suspend the team first: names that the team registers in
+ *   the meantime stay registered.
  * @returns How many registrations were released.
  * @throws {TypeError} if the store has no `list` or no `release`, or if the ID is not a string.
  * @throws The failure of the store.

@@ -39,9 +39,9 @@ export interface StoreSuiteOptions<Store extends SuiteStore = SuiteStore> {
 }
 
 /**
- * Returns the conformance suite for your own store. Every store that you pass to `registerDomains` should pass its
- * cases, which include racing calls and hostile names. The suite works with any test runner: each case has a name, and
- * a function that rejects if the store fails the case.
+ * Returns the conformance suite for your own store. Every store that you pass to `registerDomains` should pass the
+ * cases of this suite, which include racing calls and hostile names. The suite works with any test runner: each case
+ * has a name, and a function that rejects if the store fails the case.
  *
  * The cases are independent and may run in any order, and concurrently if {@link StoreSuiteOptions.createStore} makes
  * stores that share nothing.

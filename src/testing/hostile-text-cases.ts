@@ -3,7 +3,7 @@ import { lookUp, save, submitForCodes, toDomains } from './calls.ts'
 import { checkEqual } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 
-/** Labels that a query, a path or a program could misread as its own syntax. A store must treat them as data. */
+/** Labels that a query, a path or a program could misread as its own syntax. A store must treat such labels as data. */
 const fragments = [
   "o'brien",
   'a"b',

@@ -19,7 +19,9 @@ export interface MonitorSuiteOptions<Monitor extends MonitorUnderTest = MonitorU
   createMonitor(): Awaitable<Monitor>
   /** Closes a monitor that {@link createMonitor} returned, whether or not its case passed. */
   closeMonitor?: ((monitor: Monitor) => Awaitable<unknown>) | undefined
-  /** A hostname whose changes the monitor always refuses. If it is missing, the case about refusals is left out. */
+  /**
+   * A hostname whose changes the monitor always refuses. If no hostname is given, the case about refusals is left out.
+   */
   refused?: string | undefined
   /** The time limit of a case, in milliseconds. Default 4,000. */
   timeLimit?: number | undefined

@@ -234,8 +234,8 @@ export const sweepCases: readonly CaseDefinition[] = [
       for (let turns = 0; pushes.length === 0 && turns < 300; turns += 1) {
         await pause(10)
       }
-      // This sweep begins while a push is under way. The two earlier sweeps have leased all changes, so none is left
-      // for it.
+      // This sweep begins while a push is under way. The two earlier sweeps have leased all changes, so no change is
+      // left for this sweep.
       checkEqual('the result of a later sweep', await runSweep(store), { synchronized: 0, failed: 0 })
       gate.open()
       await Promise.all(sweeps)

@@ -34,7 +34,7 @@ export interface WebhookBody {
   readonly data: { readonly changes: readonly WebhookChange[] }
 }
 
-/** Pushes changes to the monitor. Pass it to a store as the option `synchronize`. */
+/** Pushes changes to the monitor. Pass this function to a store as the option `synchronize`. */
 export interface Webhook {
   (changes: readonly Change[], context?: { readonly signal?: AbortSignal | undefined }): Promise<void>
   /** The maximum number of changes in one request. The store never passes more changes than this in one push. */
@@ -69,8 +69,8 @@ const rules: Rules = {
 
 /**
  * Creates the function that pushes changes to a monitor over HTTP. The function sends POST requests, signed according
- * to Standard Webhooks 1.0 (https://github.com/standard-webhooks/standard-webhooks). The receiver checks them with
- * {@link verifyWebhook} or a library for that standard.
+ * to Standard Webhooks 1.0 (https://github.com/standard-webhooks/standard-webhooks). The receiver checks the signatures
+ * with {@link verifyWebhook} or a library for that standard.
  *
  * Changes are sent in batches, one request after another. The `webhook-id` is derived from the changes in the request,
  * so it stays the same if the same changes are sent again.

@@ -103,7 +103,7 @@ export interface ListedDomain {
 export interface ListDomainsResponse {
   data: {
     domains: ListedDomain[]
-    /** Send it as `after` to get the next page. `null` on the last page. */
+    /** Send this value as `after` to get the next page. `null` on the last page. */
     next: string | null
   }
 }

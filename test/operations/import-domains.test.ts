@@ -68,11 +68,11 @@ test('a name and an ID with capital letters are imported from JSON in lower case
 const words: Readonly<Record<string, string>> = {
   invalid_id: 'The ID is not a UUID of version 7, or is from the future.',
   invalid_date: 'The time must be a date from 1970 until now, as toISOString writes it.',
-  domain_has_another_id: 'The team has registered it already, with another ID.',
+  domain_has_another_id: 'The team has registered the name already, with another ID.',
   id_is_taken: 'Another name has this ID, or a release with this ID is pending.',
-  wildcard_conflict: 'It is covered by a wildcard that the team has registered already.',
-  subdomain_conflict: 'It would cover names that are registered already.',
-  domain_already_licensed: 'It overlaps with a registration of another team.',
+  wildcard_conflict: 'A wildcard that the team has registered covers the name.',
+  subdomain_conflict: 'The wildcard would cover registered names.',
+  domain_already_licensed: 'The name overlaps with a registration of another team.',
 }
 
 describe('a registration is rejected if', () => {
@@ -114,7 +114,7 @@ describe('a registration is rejected if', () => {
     const beside = [held, toImport('*.example.org')]
     const row = toImport('new.example.net', wrong)
     const good = toImport('good.example.net')
-    const isAbove = 'Its "registrableDomain" is neither the name nor above it.'
+    const isAbove = 'The "registrableDomain" is neither the name nor above it.'
     const classified = { message: isAbove, ...classifyHostname(row.domain) }
     const message = words[code] ?? classified.message
     const rejected = [{ domainId: row.domainId, domain: row.domain, teamId: row.teamId, code, message }]

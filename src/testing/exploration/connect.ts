@@ -24,8 +24,8 @@ function fail(): never {
 }
 
 /**
- * Ends all leases, and all delays before retries. `take` counts a change as due if it is more than an hour plus a lease
- * from being due. With a lease of minus one hour, this sum is 0, so every change counts as due.
+ * Ends all leases, and all delays before retries. `take` also counts a change as due if its due time is further ahead
+ * than one hour plus a lease. With a lease of minus one hour, this sum is 0, so every change counts as due.
  */
 export const endLeases = ({ outbox }: StoreBackend) => outbox.take(1000, -LONGEST_WAIT)
 

@@ -8,7 +8,7 @@ import { extname, parse } from 'node:path'
 const reference = new URL('reference/', import.meta.url)
 const examples = new URL('examples/', import.meta.url)
 
-/** In the heading, replaces the path of the entry point with the name to import. */
+/** Replaces an entry point's path in the heading with the name to import. */
 function completeReference(file) {
   const text = readFileSync(new URL(file, reference), 'utf8')
   const name = file.replace(/\.md$/, '').replace('adapters/', '')
@@ -35,7 +35,7 @@ function writeExamples() {
   }
 }
 
-// The sidebar contains typedoc's own list of entry points.
+// typedoc's own list of entry points is not needed, because the sidebar contains these links.
 rmSync(new URL('README.md', reference))
 const pages = readdirSync(reference, { recursive: true, encoding: 'utf8' }).filter(file => file.endsWith('.md'))
 if (pages.length < 11) throw new Error(`The reference has ${pages.length} pages, not one for each entry point`)

@@ -1,6 +1,6 @@
 /**
- * Draws the pictures in `docs/pictures`: `node --import tsx site/pictures.ts`. Each is a single file for both light and
- * dark themes, and narrow enough for a phone. The cost chart shows figures of the benchmark.
+ * Draws the pictures in `docs/pictures`: `node --import tsx site/pictures.ts`. Each picture is one file for the light and
+ * the dark theme, and is narrow enough for a phone. The chart of costs uses the benchmark's figures.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type GoalName, goals } from '../bench/goals.ts'
@@ -95,7 +95,7 @@ const svg = (title: string, text: string, height: number, body: readonly string[
 ${body.map(line => `  ${line}\n`).join('')}</svg>
 `
 
-/** A picture as text, for readers who cannot see it: the alternative text of the image. */
+/** Returns the alternative text of a picture, for readers who cannot see it. */
 export const toText = ({ title, steps }: Picture) =>
   `${title}. ${steps.map(({ main, side }) => [main, side].filter(Boolean).join(': ').replaceAll('\n', ' ')).join('. ')}.`
 
@@ -141,7 +141,10 @@ const shown = [
   'international',
 ] as const
 
-/** The cost of calls, compared with other programs. The length of each bar is the median of the benchmark's figures. */
+/**
+ * Draws the cost of calls, compared with that of other programs. The length of each bar is the median of the benchmark's
+ * figures.
+ */
 function drawCosts(): string {
   const rows = shown
     .filter(name => name in measured)
@@ -164,7 +167,7 @@ function drawCosts(): string {
 
 const plain = (text: string) => text.replaceAll('`', '')
 
-/** All pictures by the names of their files. */
+/** All pictures, by file name. */
 export const files: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(pictures).map(([name, picture]) => [`${name}.svg`, drawSteps(picture)])),
   'costs.svg': drawCosts(),

@@ -1,5 +1,5 @@
 /**
- * The site. It has the pages of `docs/` unchanged, the pages of `site/pages`, and the pages that `generate.js` writes.
+ * Configures the site, which has the unchanged pages of `docs/` and `site/pages`, and those that `generate.js` writes.
  * Neither the build nor a page loads anything from another host.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -36,8 +36,8 @@ function writeForPrograms(folder) {
 }
 
 /**
- * Leaves the import of `vue` to VitePress when pages are rendered on Node. `vue` is in the `node_modules` of `site/`,
- * where VitePress finds it but pages outside `site/` do not.
+ * Lets VitePress resolve `vue` when it renders pages on Node. `vue` is in the `node_modules` of `site/`, which pages
+ * outside `site/` do not search.
  */
 const vueOfTheSite = {
   name: 'vue of the site',
@@ -52,7 +52,7 @@ export default defineConfig({
   base,
   head: [['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(icon)}` }]],
   srcDir: '..',
-  // VitePress makes a page of every Markdown file below `srcDir` that is not excluded.
+  // VitePress turns every Markdown file below `srcDir` into a page, unless the file is excluded.
   srcExclude: [
     ...exclude('', ['docs', 'site', 'README.md', 'SECURITY.md', 'CHANGELOG.md', 'AGENTS.md', 'CONTRIBUTING.md']),
     ...exclude('site/', ['pages', 'reference', 'examples']),
@@ -90,8 +90,8 @@ export default defineConfig({
       provider: 'local',
       options: {
         miniSearch: {
-          // Search results begin with the guides. Then come pages for maintainers, and then the examples. The reference
-          // comes last, because it also contains every word of the guides.
+          // Search results list the guides first, then the pages for maintainers, then the examples. The reference is
+          // last, because it repeats many words of the guides.
           searchOptions: {
             boostDocument: id =>
               id.includes('/reference/')

@@ -1,4 +1,4 @@
-/** Maps files of the repository to pages of the site, and adapts the links and anchors of their Markdown. */
+/** Maps files of the repository to pages of the site, and adapts the links and anchors in their text. */
 import { dirname, join, relative } from 'node:path/posix'
 
 /**
@@ -17,7 +17,7 @@ export function toPage(path) {
 }
 
 /**
- * Makes the anchor of a heading as GitHub does.
+ * Turns a heading into its anchor, in the same way as GitHub.
  *
  * @param {string} heading
  */
@@ -29,7 +29,7 @@ export function toAnchor(heading) {
 }
 
 /**
- * Adapts Markdown that is written for GitHub.
+ * Adapts Markdown that was written for GitHub to the site.
  *
  * @param md The parser.
  * @param {string} root The folder of the repository.
@@ -44,7 +44,7 @@ export function adaptMarkdown(md, root) {
   md.renderer.rules.code_inline = (tokens, index) => `<code v-pre>${md.utils.escapeHtml(tokens[index].content)}</code>`
 }
 
-/** Links between files of the repository become links between pages. */
+/** Turns links between files of the repository into links between pages of the site. */
 function resolveLinks({ children }, source) {
   for (const link of children ?? []) {
     const href = link.type === 'link_open' ? link.attrGet('href') : null

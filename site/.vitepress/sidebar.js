@@ -1,4 +1,4 @@
-/** The pages in reading order, each by its path in the repository. */
+/** The paths of the pages in the repository, in reading order. */
 const groups = [
   [
     'Try',
@@ -97,7 +97,7 @@ const reference = [
 ].map(([name, text]) => ({ path: `site/reference/${name}.md`, text }))
 
 /**
- * Makes the sidebar.
+ * Creates the sidebar.
  *
  * @param {(path: string) => string} readTitle Returns the title of a page for the sidebar.
  */

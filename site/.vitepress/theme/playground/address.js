@@ -1,6 +1,6 @@
 /**
  * The state of the playground is in the fragment of the address, which a browser does not send. Each part of the page
- * keeps its state under its own name.
+ * stores its state under a different name.
  */
 function readAll() {
   try {
@@ -20,9 +20,10 @@ export function readState(name, otherwise) {
 
 export function writeState(name, value) {
   const parameters = readAll()
-  // An anchor in the address was read as a parameter without a value. It must not stay in front of the state.
+  // If the address had an anchor, `readAll` returns it as a parameter without a value. The anchor is removed here.
   for (const [key, text] of [...parameters]) if (text === '') parameters.delete(key)
   parameters.set(name, JSON.stringify(value))
-  // Encoded twice: VitePress decodes the fragment once and uses it as a selector, in which a quote would be an error.
+  // The state is encoded twice, because VitePress decodes the fragment once and uses the result as a selector, in which
+  // a quote would be an error.
   history.replaceState(history.state, '', `#${encodeURIComponent(parameters)}`)
 }

@@ -5,7 +5,8 @@ import { defineConfig } from 'vitest/config'
 const ALONE = 'test/**/*.alone.test.ts'
 
 export default defineConfig(({ mode }) => {
-  // For test/counts.ts. Vitest calls this function again for each project, with another mode; the first mode counts.
+  // For test/counts.ts. Vitest calls this function again for each project, with another mode; only the first mode is
+  // used.
   process.env.COUNTS ??= mode
   return {
     test: {

@@ -1,8 +1,9 @@
 /**
  * Measures the figures for the goals in `goals.ts`. Most figures are ratios to a yardstick that is measured in the same
  * run. Runs all sections except the long ones, or only the named ones, as in `npm run bench -- http import`. Figures
- * are saved after each section. If a section cannot run here, it says why and is skipped, and its goals keep their last
- * figures. The exit status is 1 if the median of a goal's figures exceeds the goal, or if a section fails.
+ * are saved after each section. If a section cannot run here, the reason is printed, the section is skipped, and its
+ * goals keep their last figures. The exit status is 1 if the median of a goal's figures exceeds the goal, or if a
+ * section fails.
  */
 import { execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,7 +17,10 @@ import type { Report } from './measure.ts'
 /** How many times a section is started, each time in a new process. Long sections are started once. */
 const STARTS = 5
 
-/** The time limit of one start, in milliseconds. A start that takes longer is ended, so the other sections can run. */
+/**
+ * The time limit of one start, in milliseconds. A start that takes longer is stopped, so that the other sections can
+ * run.
+ */
 const LONGEST_START = 600_000
 
 /** The measured figures of a goal, and where and when they were measured. */

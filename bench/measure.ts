@@ -47,7 +47,7 @@ export type Report =
   /** Why the section cannot run here. */
   | { readonly passedOver: string }
 
-/** Reports the figures of this start. A goal that gets no figure keeps its last figure. */
+/** Reports the figures of this start. A goal without a new figure keeps its last figure. */
 export const report = (figures: Partial<Record<GoalName, number>>): void => send({ figures })
 
 /**

@@ -1,7 +1,7 @@
 /**
  * An admin page on which a team adds, searches, deletes and exports its names, and creates, rotates and revokes its API
- * keys. The page works without scripts. The program prints its address. It has no access control, so put your own login
- * in front of it.
+ * keys. The page works without scripts. The program prints the page's address. The page has no access control, so put
+ * your own login in front of it.
  */
 import {
   createMemoryKeyStore,

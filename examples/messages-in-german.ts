@@ -1,7 +1,7 @@
 /**
  * Explains rejected hostnames in German: `npx tsx examples/messages-in-german.ts`. There is a text for each `reason`,
  * which `classifyHostname` and previews return in addition to `code`. The compiler checks that no reason is missing. At
- * run time, an unknown newer reason gets the English message.
+ * run time, a newer, unknown reason gets the English message.
  */
 import { classifyHostname, type HostnameDetails, type HostnameReason, type InvalidHostname } from 'domain-registration'
 
@@ -87,7 +87,7 @@ export const german: Readonly<Record<HostnameReason, Sentence>> = {
   wildcard_over_public_suffix: ({ suffix }) => `ist ein Platzhalter über dem öffentlichen Suffix „${suffix}“`,
 }
 
-/** Shows invisible characters by their code points. */
+/** Shows invisible characters as their code points. */
 function name(character = ''): string {
   const codePoint = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')
   return /[\p{C}\p{Z}\p{M}]/u.test(character) ? `U+${codePoint}` : `„${character}“ (U+${codePoint})`

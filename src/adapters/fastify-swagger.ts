@@ -10,7 +10,7 @@ type DescribedOptions = Pick<HandlerSettings, 'keyPrefix' | 'bodyLimit' | 'rateL
 
 /**
  * The argument that `@fastify/swagger` passes to the transformation of a route. `openapiObject` is missing if
- * `@fastify/swagger` writes Swagger 2.
+ * `@fastify/swagger` generates a Swagger 2 document.
  */
 interface Transformation {
   readonly url: string
@@ -22,7 +22,7 @@ interface Transformation {
 }
 
 /**
- * Creates the `swaggerTransform` of a route, which copies the operation from our document to the document of
+ * Creates a route's `swaggerTransform`, which copies the operation from our document to the document of
  * `@fastify/swagger`. The route itself is hidden, because `@fastify/swagger` would describe the route without our
  * components and examples.
  */

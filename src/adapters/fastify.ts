@@ -23,7 +23,7 @@ import { type RefusedBodies, toRefusedBody } from './refused-body.ts'
 /** Options of {@link domainsPlugin}. Fastify's own option `prefix` can be passed as well. */
 export type DomainsPluginOptions = HandlerOptions<AdapterRequest<FastifyRequest>> &
   PathOption &
-  /** The authentication that `@fastify/swagger` shows. By default, none is shown if `authenticate` is set. */
+  /** The authentication that `@fastify/swagger` shows: by default, none if `authenticate` is set. */
   Pick<OpenApiOptions, 'security' | 'securitySchemes'>
 
 /** Our errors, keyed by the `code` of Fastify's error. Fastify's reference lists all codes. */

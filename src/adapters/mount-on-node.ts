@@ -26,7 +26,7 @@ interface Exchange<Raw> {
   /** Node's own request and response. */
   readonly request: NodeRequest
   readonly response: ServerResponse
-  /** Default: reads the body of the request, or takes the result of your server's body parser. */
+  /** Default: reads the body of the request, or uses the result of your server's body parser. */
   readonly readBody?: HandlerRequest['readBody'] | undefined
 }
 

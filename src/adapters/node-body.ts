@@ -22,7 +22,7 @@ export function readNodeHeader({ headers, rawHeaders }: IncomingMessage, name: s
 export type NodeRequest = IncomingMessage & { readonly body?: unknown }
 
 /**
- * Reads a body on a Node server: from the stream, or from the `body` that your server's body parser has set: parsed
+ * Reads a body on a Node server, from the stream or from the `body` that your server's body parser has set: parsed
  * JSON, text or bytes.
  */
 export function readNodeBody(request: NodeRequest, limit: number): RequestBody | Promise<RequestBody> {
@@ -39,7 +39,7 @@ export function readNodeBody(request: NodeRequest, limit: number): RequestBody |
  * keep its connection open.
  *
  * A 408 or a 413 closes the connection, or in HTTP/2 the stream (RFC 9113, section 8.1). Any other response, such as a
- * 401, keeps the connection for the next call if the rest of the body arrives within the time limit.
+ * 401, keeps the connection open for the next call if the rest of the body arrives within the time limit.
  */
 export function abandonBody(
   request: IncomingMessage & { readonly stream?: ServerHttp2Stream },

@@ -143,8 +143,7 @@ const createWrite =
     )
 
 /**
- * Whether the command line caused the error. If the library rejects an option or a field, the value came from the
- * command line.
+ * Whether the command line caused the error. An option or field that the library rejects came from the command line.
  */
 const isUsage = (error: unknown): boolean =>
   error instanceof UsageError || (error instanceof TypeError && /^The (?:option|field) "/.test(error.message))

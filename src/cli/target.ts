@@ -54,8 +54,8 @@ export function findSecrets(environment: Surroundings['env'], parameters: readon
 }
 
 /**
- * Finds the passwords in one parameter, such as an address, or an option with an address. Returns each password both as
- * written and decoded.
+ * Finds the passwords in one parameter, such as an address, or an option with an address. Returns each password twice:
+ * as written, and decoded.
  */
 function findPasswords(text = ''): string[] {
   // An unencoded password may contain any character, so it ends at the last "@".

@@ -13,8 +13,8 @@ export interface CallFailure {
 }
 
 /**
- * The maximum length of a code or message from the service, in UTF-16 code units. The client shortens longer ones,
- * because codes and messages are logged and shown on terminals.
+ * The maximum length of a code or message from the service, in UTF-16 code units. Longer codes and messages are
+ * shortened, because they are logged and shown on terminals.
  */
 const LONGEST_WORDS = 1000
 

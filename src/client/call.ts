@@ -86,7 +86,8 @@ export class CallError extends Error {
 /**
  * Sends a call. Retries it if its response was lost, and after 408, 429 and 5xx.
  *
- * @throws {CallError} if a retry would not change the response, or if the next retry would come after `patience`.
+ * @throws {CallError} if a retry would not change the response, or if the next retry would come after `patience` has
+ *   passed.
  */
 export async function send<Value>(call: Call<Value>, options: CallOptions): Promise<Value> {
   const { patience = DEFAULT_PATIENCE, signal } = options

@@ -17,8 +17,8 @@ export interface DeleteAllResult {
 }
 
 /**
- * Why {@link deleteAll} gave up. Names that were deleted before that stay deleted. To resume, call `deleteAll` again
- * with the same names.
+ * Why {@link deleteAll} gave up. Names that were already deleted stay deleted. To resume, call `deleteAll` again with
+ * the same names.
  *
  * @example
  * if (error instanceof DeleteAllError) console.error(`${error.results.length} names have a result. ${error.message}`)
@@ -30,10 +30,10 @@ export class DeleteAllError extends NamesError<DeleteResult> {
 const fields = { deleted: ['domain', 'domainId'], missing: [], invalid: ['code', 'message'] }
 
 /**
- * Deletes any number of registrations of one team with a service that offers this operation (`POST {url}/delete`).
- * Sends the names in calls of 100, four at once. The key needs the scope `domains:delete`. Calls are retried in the
- * same way as by {@link registerAll}. If a name was deleted and the response was lost, the retry returns `missing` for
- * the name.
+ * Deletes any number of registrations of one team, by calling a service that offers this operation (`POST
+ * {url}/delete`). Sends the names in calls of 100, four at once. The key needs the scope `domains:delete`. Calls are
+ * retried in the same way as by {@link registerAll}. If a name was deleted and the response was lost, the retry returns
+ * `missing` for the name.
  *
  * @param domains Names in any spelling, as an array, another iterable, or an async iterable. A wildcard deletes only
  *   itself, not the names below it.

@@ -13,7 +13,7 @@ export interface ListAllOptions extends CallOptions {
   below?: string | undefined
   /** Resumes after a page. Pass the `next` of the last {@link ListProgress}. */
   after?: string | undefined
-  /** Called after each page, for instance to show progress. If it throws or rejects, the work ends. */
+  /** Called after each page, for instance to show progress. If this function throws or rejects, the work ends. */
   onProgress?: ((progress: ListProgress) => void) | undefined
 }
 
@@ -21,7 +21,7 @@ export interface ListAllOptions extends CallOptions {
 export interface ListProgress {
   /** How many registrations have been read. */
   readonly done: number
-  /** Pass it as `after` to resume later. `null` at the end. */
+  /** To resume later, pass this as `after`. `null` at the end. */
   readonly next: string | null
 }
 
@@ -38,9 +38,9 @@ const rules: Rules = {
 }
 
 /**
- * Lists all registrations of one team with a service that offers this operation (`GET {url}`), page by page. The next
- * page is requested once you have read the previous page. The key needs the scope `domains:read`. Calls are retried in
- * the same way as by {@link registerAll}.
+ * Lists all registrations of one team, page by page, by calling a service that offers this operation (`GET {url}`). The
+ * next page is requested once you have read the previous page. The key needs the scope `domains:read`. Calls are
+ * retried in the same way as by {@link registerAll}.
  *
  * @returns The registrations in the requested order; with `below`, sorted by name.
  * @throws {CallError} from the iterator, if a retry would not change the response, such as 403, or if calls keep

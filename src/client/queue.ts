@@ -38,7 +38,7 @@ export function createQueue({ concurrency, patience }: { concurrency: number; pa
      */
     mayTakeNew: () => aside.length === 0 || (failuresInARow < concurrency && aside.length < MOST_PARTS_ASIDE),
     markNew: (part: Part): Part => ({ ...part, successesBefore: successes }),
-    /** Takes an abandoned name, but only if no other part waits. */
+    /** Removes and returns an abandoned name, but only if no other part is waiting. */
     takeGivenUp(): Part | undefined {
       const part = aside.length === 0 ? givenUp.pop() : undefined
       return part && { ...part, isLastTry: true }

@@ -34,8 +34,8 @@ export interface RegisterAllResult {
 }
 
 /**
- * Why {@link registerAll} gave up. Names that were registered before that stay registered. To resume, call
- * `registerAll` again with the same names, or without the first `resumeAt` of them.
+ * Why {@link registerAll} gave up. Names that were already registered stay registered. To resume, call `registerAll`
+ * again with the same names, or without the first `resumeAt` of them.
  *
  * @example
  * try {
@@ -59,8 +59,8 @@ export const registerFields = {
 }
 
 /**
- * Registers any number of hostnames with a service that offers this operation. Sends them in calls of 100, four at
- * once.
+ * Registers any number of hostnames, by calling a service that offers this operation. Sends the names in calls of 100,
+ * four at once.
  *
  * Sending a name again is safe: if a name was registered and the response was lost, the retry returns `existing`, with
  * the same `domainId`. A call is retried if its response was lost, and after 408, 429 and 5xx. Names whose result was

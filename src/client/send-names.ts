@@ -12,7 +12,7 @@ const DEFAULT_CONCURRENCY = 4
 export interface NamesOptions<Result> extends CallOptions {
   /** The maximum number of calls under way at once, 1 or more. Default 4. */
   concurrency?: number | undefined
-  /** Called after each call, for instance to show progress. If it throws or rejects, the work ends. */
+  /** Called after each call, for instance to show progress. If this function throws or rejects, the work ends. */
   onProgress?: ((progress: NamesProgress<Result>) => void) | undefined
 }
 

@@ -29,10 +29,10 @@ export interface SyncPlan {
   readonly additions: readonly string[]
   /** The registered names that are not wanted. */
   readonly deletions: readonly string[]
-  /** How many registrations stay. */
+  /** How many registrations stay unchanged. */
   readonly unchanged: number
   /**
-   * The wanted names that cannot be registered, with the reasons. Without `dryRun`, `syncAll` rejects if there are any.
+   * The wanted names that cannot be registered, with the reasons. Without `dryRun`, such a name makes `syncAll` reject.
    */
   readonly refused: readonly InvalidResult[]
 }
@@ -68,7 +68,7 @@ const rules: Rules = {
 /**
  * Makes the registrations of one team match a list of wanted names, for instance a list under version control. It lists
  * the registrations, compares them with the canonical forms of the wanted names, deletes those that are not wanted, and
- * then registers the missing ones. A name that stays keeps its `domainId`.
+ * then registers the missing ones. A name that stays registered keeps its `domainId`.
  *
  * If `syncAll` ends early, call it again with the same names. The service must offer the operations `list`, `preview`
  * and `delete` besides `create`; the key needs the scopes `domains:read`, `domains:create` and `domains:delete`. All
@@ -119,9 +119,7 @@ const previewing = {
   Failure: NamesError<PreviewResult>,
 } as const
 
-/**
- * Lists the registered names before any other step, so that a name that another caller registers later is not deleted.
- */
+/** Lists the registered names before any other step, so names that other callers register later are not deleted. */
 async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan> {
   const { concurrency: _, ...listOptions } = options
   const unwanted = new Set<string>()

@@ -324,8 +324,8 @@ interface Undone {
  *
  * - The input, of at most 512 characters, is mapped once, and a second time if it might be accepted in A-labels.
  * - User names before an "@" are mapped once.
- * - After each mistake is undone, what remains is mapped, unless it is ASCII. All remainders that are mapped may have
- *   at most {@link MAX_NAME_LENGTH} characters in total.
+ * - After each mistake is undone, what remains is mapped, unless it is ASCII. At most {@link MAX_NAME_LENGTH}
+ *   characters are mapped in this way.
  */
 function undoMistakes(sent: string, rejection: Rejection): Undone {
   let rest = rejection.meant

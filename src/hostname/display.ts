@@ -14,7 +14,7 @@ import { lookAlikes, shownScripts } from './idna/tables.ts'
  * - All its letters are for general use (Identifier_Status=Allowed).
  * - The label does not look like an ASCII label.
  *
- * Labels that contain emoji, joiners, or marks that belong to no script stay A-labels.
+ * Labels with emoji, with joiners, or with marks that belong to no script are always shown as A-labels.
  *
  * Two names may still look alike: `bücher.de` and `bücheř.de` are both shown in Unicode.
  *

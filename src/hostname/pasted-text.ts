@@ -373,7 +373,7 @@ function dropRecordLabels(text: string): string {
 }
 
 /**
- * Turns dashes back into hyphens, because word processors write dashes for hyphens. Only a dash between letters
+ * Turns dashes back into hyphens, because word processors replace hyphens with dashes. Only a dash between letters
  * certainly stands for a hyphen. Suggests nothing for `xn–`, where a word processor has turned two hyphens into one
  * dash.
  */

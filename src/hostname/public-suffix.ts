@@ -46,8 +46,8 @@ export function readSuffix(name: string): SuffixReading {
 export const isInPublicDns = (topLevel: string) => readSuffix(topLevel).isInPublicDns
 
 /**
- * Returns whether the list has rules for names below a top-level label. For some top-level labels, the list has no
- * other rules: it has `*.ck` but not `ck`, and `co.za` but not `za`.
+ * Returns whether the list has rules for names below a top-level label. For some top-level labels, the list has only
+ * such rules: `*.ck` but not `ck`, and `co.za` but not `za`.
  */
 function hasRulesBelow(topLevel: string): boolean {
   return [`co.${topLevel}`, `com.${topLevel}`].some(name => {

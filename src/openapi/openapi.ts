@@ -30,7 +30,7 @@ export interface OpenApiOptions<Path extends string = string, Name extends Opera
   securitySchemes?: Record<string, SecurityScheme> | undefined
   /** The limit of a request body in bytes, as passed to the handler. Default 262,144. */
   bodyLimit?: number | undefined
-  /** Whether the handler has a `rateLimiter`. If not, the document omits 429. Default `true`. */
+  /** Whether the handler has a `rateLimiter`, so that the document includes 429. Default `true`. */
   rateLimited?: boolean | undefined
   /**
    * Whether the document describes `domains.changed`, the request that `createWebhook` sends to a monitor. Default

@@ -97,8 +97,8 @@ const headers = {
 }
 
 /**
- * @param answers The headers of each response that has a given status. A header that all these responses have is
- *   required.
+ * @param answers The headers of each response that has a given status. A header is required if it is in all these
+ *   responses.
  */
 function describeHeaders(isLimited: boolean, answers: readonly ApiError['headers'][]): OpenApiResponse['headers'] {
   const fields = answers.map(fields => ['Cache-Control', ...Object.keys(fields)])

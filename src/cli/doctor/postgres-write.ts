@@ -3,8 +3,8 @@ import { type Finding, ok, wrong } from './finding.ts'
 import { type Ask, type Connection, LOCKED, type Place } from './postgres-connection.ts'
 
 /**
- * Saves a row in each table and some extra data, then rolls everything back. Detects a full disk, a standby, and a role
- * that can only read.
+ * Saves extra data and a row in each table, then rolls everything back. Detects a full disk, a standby, and a role that
+ * can only read.
  */
 export async function* examineWriting({ inTransaction }: Connection, place: Place): AsyncGenerator<Finding> {
   yield await inTransaction(ask => write(ask, place))

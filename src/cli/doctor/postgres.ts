@@ -22,7 +22,7 @@ export async function* examinePostgres(url: string, schema = 'domain_registratio
   const connection = await connectToPostgres(url)
   const { ask, inTransaction } = connection
   const failed = new Set<string>()
-  /** Runs a check. If a locked table prevents it, reports the lock and the session that holds it. */
+  /** Runs a check. If a locked table prevents the check, reports the lock and the session that holds it. */
   async function* examine(check: string, findings: AsyncGenerator<Finding>): AsyncGenerator<Finding> {
     try {
       for await (const finding of findings) {

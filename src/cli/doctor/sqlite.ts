@@ -72,7 +72,7 @@ function examineRights(file: string, handle: Handle): Finding {
   return ok('rights', 'this user may write to the file and its folder')
 }
 
-/** Saves a row in each table and some extra data, then rolls everything back. Detects a full disk. */
+/** Saves extra data and a row in each table, then rolls everything back. Detects a full disk. */
 function examineWriting(handle: Handle): Finding {
   // With such a small cache, SQLite writes to disk before the commit.
   handle.exec('PRAGMA cache_size = 1')

@@ -3,8 +3,8 @@ import { nameCharacters } from './tables.ts'
 
 /**
  * The kinds of characters that UTS #46, the Bidi rule (RFC 5893) and IDNA2008 distinguish. Each kind is a bit, so one
- * number can hold the kinds of a whole label. A punctuation character has two kinds: `PUNCTUATION`, and the kind that
- * it would otherwise have.
+ * number can represent the kinds of all characters in a label. A punctuation character has two kinds: `PUNCTUATION`,
+ * and the kind that it would otherwise have.
  */
 export const kinds = {
   /** Disallowed by UTS #46 with UseSTD3ASCIIRules, or unassigned. */

@@ -52,7 +52,8 @@ export function toALabels(name: string, options: LabelOptions = {}): string | La
   const isPlain = isAscii(name)
   if (isPlain && name.length > MAX_NAME_LENGTH) return { reason: 'long name', label: name }
   if (isPlainName(name)) return name
-  // Maps all labels before it normalizes any: normalizing may take long, and is not needed if mapping finds a fault.
+  // Maps all labels before it normalizes any of them: normalizing may take a long time, and is not needed if mapping
+  // finds a fault.
   const mapped: string[] = []
   const sent = name.split(isPlain ? '.' : dots)
   for (const label of sent) {

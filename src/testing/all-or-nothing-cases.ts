@@ -53,7 +53,7 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'saves-the-last-decision',
-    name: 'MUST save the names that `decide` returned last, if `register` calls it several times',
+    name: 'MUST save the names that the last call of `decide` returns if `register` calls `decide` several times',
     async test({ open }) {
       const store = await open()
       const rivals = Array.from({ length: 4 }, async (_, caller) => {

@@ -74,7 +74,7 @@ export const listCases: readonly CaseDefinition[] = [
   },
   {
     id: 'lists-by-page',
-    name: 'MUST list at most `limit` registrations, beginning after the one with the ID in `after`',
+    name: 'MUST list at most `limit` registrations, starting after the one whose ID is `after`',
     async test({ open }) {
       const store = await open()
       for (const [index, domain] of manyDomains(14).entries()) await save(store, String((index % 2) + 1), [domain])

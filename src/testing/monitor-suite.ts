@@ -138,7 +138,7 @@ const cases: readonly MonitorCase[] = [
   },
   {
     id: 'a-name-with-a-new-id',
-    name: 'MUST keep watching a name that was registered again if the release of its old ID arrives late',
+    name: 'MUST keep watching a re-registered name even if the release of its old ID arrives late',
     async test(monitor) {
       await push(monitor, [toChange('registered', 'old', 'example.com')])
       await push(monitor, [toChange('registered', 'new', 'example.com')])

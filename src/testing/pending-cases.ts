@@ -55,7 +55,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'retries-when-told',
-    name: 'MUST make the given failed changes due in `retryPending`, or all failed changes if no IDs are given',
+    name: 'MUST let `retryPending` retry the given failed changes, or all failed changes if no IDs are given',
     needs: ['release', 'retryPending'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -90,7 +90,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'retries-after-an-outage',
-    name: 'MUST make a change due in `retryPending` even if it failed because the monitor was unavailable',
+    name: 'MUST let `retryPending` retry even changes that failed because the monitor was unavailable',
     needs: ['retryPending'],
     async test({ open }) {
       const outage = new MonitorUnavailableError('the monitor is unavailable, on purpose', { retryAfter: 3_000_000 })
@@ -120,7 +120,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'retry-takes-nothing-from-a-push',
-    name: 'MUST NOT make a change due in `retryPending` if it is leased to a call and has not failed',
+    name: 'MUST NOT let `retryPending` retry a change that is leased to a call and has not failed',
     needs: ['release', 'retryPending'],
     async test({ open }) {
       const monitor = createMonitor()
@@ -244,7 +244,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'shows-what-waits-by-page',
-    name: 'MUST list pending changes sorted by ID, at most `limit` of them, beginning after the ID in `after`',
+    name: 'MUST list at most `limit` pending changes, sorted by ID, starting after the ID in `after`',
     needs: ['release', 'listPending'],
     async test({ open }) {
       const store = await open(() => {})

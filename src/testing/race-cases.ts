@@ -133,33 +133,33 @@ export const raceCases: readonly CaseDefinition[] = [
   },
   wildcardRace(
     'race-of-wildcard-and-name',
-    'MUST register either a wildcard or a name below it when a team submits both in simultaneous calls',
+    'MUST register only one of a wildcard and a name below it when one team submits both in simultaneous calls',
     '1',
     ['wildcard_conflict', 'subdomain_conflict'],
   ),
   wildcardRace(
     'race-of-wildcard-and-name-between-teams',
-    'MUST register either a wildcard or a name below it when two teams each submit one of them simultaneously',
+    'MUST register only one of a wildcard and a name below it when two teams submit one each simultaneously',
     '2',
     ['domain_already_licensed'],
   ),
   wildcardRace(
     'race-below-a-held-name',
-    'MUST let either a wildcard or a name below it win a race of two calls, even if their team has registered the base',
+    'MUST register only one of a wildcard and a name below it in simultaneous calls of a team that registered the base',
     '1',
     ['wildcard_conflict', 'subdomain_conflict'],
     { held: [['1', '']] },
   ),
   wildcardRace(
     'race-of-teams-below-a-held-name',
-    'MUST let either a wildcard or a name below it win a race of two teams, even if one team has registered the base',
+    'MUST register only one of a wildcard and a name below it in a race of two teams, one of which registered the base',
     '2',
     ['domain_already_licensed'],
     { held: [['2', '']] },
   ),
   wildcardRace(
     'race-where-names-were-released',
-    'MUST let either a wildcard or a name below it win a race after names near them were registered and released',
+    'MUST register only one of a wildcard and a name below it in simultaneous calls after other names were released',
     '1',
     ['wildcard_conflict', 'subdomain_conflict'],
     {

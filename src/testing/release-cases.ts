@@ -108,7 +108,7 @@ export const releaseCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-refuses-what-is-no-list',
-    name: 'MUST reject a release with a TypeError if its team ID is invalid, or its names are too many or not an array',
+    name: 'MUST reject a release with a TypeError if the team ID is invalid, or the names are not an array or too many',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['example.com'])

@@ -51,7 +51,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'call-hastens-nothing',
-    name: 'MUST NOT bring forward the due time of a pending registration by leasing it to a call',
+    name: 'MUST NOT make a postponed registration due earlier when a call submits the name again',
     needs: ['listPending'],
     async test({ open }) {
       const retryAfter = 3_000_000
@@ -348,7 +348,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-outlives-a-failed-push',
-    name: 'MUST keep a release that is made during a push of its registration, even if that push fails',
+    name: 'MUST keep a release that is made while the registration is being pushed, even if the push fails',
     needs: ['release', 'listPending'],
     async test({ open }) {
       const monitor = createMonitor()

@@ -142,7 +142,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'synchronize-rejects-with-the-push',
-    name: 'MUST reject in `synchronize` if the push throws or rejects',
+    name: 'MUST reject the promise of `synchronize` if the push throws or rejects',
     needs: ['synchronize'],
     async test({ open }) {
       const pushes = [
@@ -173,7 +173,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
   },
   {
     id: 'retry-after-a-failed-push',
-    name: 'MUST return the IDs that the first attempt saved, if a call is retried because its push failed',
+    name: 'MUST return the same IDs as before if a call is retried because its push failed',
     needs: ['synchronize'],
     async test({ open }) {
       const monitor = createMonitor()

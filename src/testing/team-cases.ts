@@ -34,7 +34,7 @@ export const teamCases: readonly CaseDefinition[] = [
   },
   {
     id: 'unknown-team-is-null',
-    name: 'MUST return null for an unknown team, even if a numeric type would confuse its ID with a known ID',
+    name: 'MUST return null for an unknown team, even if its ID equals a known ID when both are read as numbers',
     async test({ open }) {
       const store = await open()
       for (const id of ['77', '10', '20', '0', ...mistakableIds, '8'.repeat(40), '1'.repeat(1000)]) {

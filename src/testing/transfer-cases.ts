@@ -82,7 +82,7 @@ export const transferCases: readonly CaseDefinition[] = [
   },
   {
     id: 'transfer-keeps-names-watched',
-    name: 'MUST push the new registration of a transferred name before the release of the old one, even after refusals',
+    name: 'MUST push the new registration of a transferred name before the release of the old ID, even after refusals',
     async test({ open }) {
       const monitor = createMonitor()
       let refuses = true
@@ -121,7 +121,7 @@ export const transferCases: readonly CaseDefinition[] = [
   },
   {
     id: 'transfer-of-what-is-pending',
-    name: 'MUST push the last registration of a name before the release of its first ID if it is transferred twice',
+    name: 'MUST push the last registration of a twice-transferred name before the release of the first ID',
     async test({ open }) {
       const monitor = createMonitor()
       let refuses = false
@@ -210,7 +210,7 @@ export const transferCases: readonly CaseDefinition[] = [
   },
   {
     id: 'race-of-transfers',
-    name: 'MUST give a name to only one team if transfers and calls of other teams compete for it',
+    name: 'MUST transfer a name to only one team if two transfers and a call of another team compete for it',
     async test({ open }) {
       const store = await open()
       for (const domain of manyDomains(8)) {

@@ -66,6 +66,6 @@ test.each(['Content-Length', 'content-encoding', 'Transfer-Encoding', 'Trailer']
   },
 )
 
-test.each([null, 402])('an ApiError is rejected if its options are %j instead of an object', options => {
+test.each([null, 402])('the constructor of ApiError rejects %j where options are required', options => {
   expect(() => new ApiError('unauthorized', 'Log in.', options as never)).toThrow(/options .* must be an object/)
 })

@@ -67,7 +67,7 @@ test('a failure after a quiet minute is logged at once, with its stack again', (
   expect(records).toMatchObject([{ stack: expect.any(String) }, { stack: expect.any(String) }])
 })
 
-test('if timers do not run, the next failure after a minute says how many were not logged', () => {
+test('if timers do not run, the next failure after a minute says how many failures were not logged', () => {
   vi.stubGlobal('setTimeout', () => 0)
   const { records, fail } = open()
   for (const wait of [0, 1, 1, MINUTE + 1]) {

@@ -107,7 +107,7 @@ const lossy: readonly (readonly [id: string, scenario: ScenarioName])[] = [
 
 describe('exploreStore', () => {
   test.each(brokenOutboxes.map(outbox => [outbox.breaks, outbox] as const))(
-    'reports, in at most nine lines, a store that %s',
+    'needs at most nine lines to report a store that %s',
     async (_, { scenario, createBackend }) => {
       const { violations, stories } = await exploreStore(createBackend, { scenarios: [scenario] })
       expect(violations).toBe(1)
@@ -137,7 +137,7 @@ describe('exploreStore', () => {
     ],
     ['lacks a method', { release: undefined as never }, 'failed although no failure was injected: TypeError: '],
     ['returns null', { register: () => null as never }, 'failed although no failure was injected: TypeError: '],
-  ])('finds a store that %s, although its data stays correct', async (_, changes, story) => {
+  ])('reports a store that %s, even though the saved data stays correct', async (_, changes, story) => {
     const scenarios = ['a name is registered and released during a sweep'] as const
     const { violations, stories } = await exploreStore(() => ({ ...createMemoryBackend(), ...changes }), { scenarios })
     expect(violations).toBe(1)
@@ -152,7 +152,7 @@ describe('exploreStore', () => {
   )
 
   test.each([undefined, null, {}, { outbox: null }])(
-    'rejects a function that should create a backend, but returns %j',
+    'rejects a function that returns %j instead of a backend',
     async backend => {
       await expect(exploreStore(() => backend as never)).rejects.toThrow('createBackend must return a StoreBackend')
     },

@@ -89,7 +89,7 @@ const scenarios: readonly Scenario[] = [
     orders: 183,
   },
   {
-    name: 'two calls of a team would together exceed its limit',
+    name: 'two calls together would exceed the limit of their team',
     actions: [register('9', 'a.com'), register('9', 'b.com')],
     endings: ['created | failed: a.com', 'failed | created: b.com'],
     orders: 50,

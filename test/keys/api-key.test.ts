@@ -44,7 +44,7 @@ describe('generateApiKey', () => {
     expect(hash).toBe(await hashApiKey(key))
   })
 
-  test('a new key may have up to 512 characters', async () => {
+  test('a new key can be up to 512 characters long', async () => {
     expect((await generateApiKey({ type: 'team', id: '1'.repeat(438) })).key).toHaveLength(512)
   })
 
@@ -87,7 +87,7 @@ describe('hashApiKey', () => {
     vi.resetModules()
   })
 
-  test('returns the SHA-256 in lower-case hex, and on Node uses node:crypto, which needs no thread', async () => {
+  test('returns the SHA-256 in lower-case hex, computed with node:crypto instead of WebCrypto on Node', async () => {
     const digest = vi.spyOn(crypto.subtle, 'digest')
     expect(await Promise.all(keys.map(hashApiKey))).toEqual(expected)
     expect(digest).not.toHaveBeenCalled()
@@ -99,7 +99,7 @@ describe('hashApiKey', () => {
     ['whose process provides no built-in modules', {}],
     ['whose process does not provide node:crypto', { getBuiltinModule: () => undefined }],
     [
-      'whose process throws when it is used, as in Next.js’s edge runtime',
+      'where process.getBuiltinModule throws, as in Next.js’s edge runtime',
       {
         getBuiltinModule() {
           throw new Error(

@@ -38,7 +38,7 @@ describe('the WWW-Authenticate header of a 401', () => {
   const withRecord = (record: Partial<KeyRecord>) => async () => `Bearer ${await issue('team', '3', record)}`
 
   test.each([
-    ['no header', undefined],
+    ['no Authorization header', undefined],
     ['null', null],
     ['an empty header', ''],
     ['white space', '   '],
@@ -49,7 +49,7 @@ describe('the WWW-Authenticate header of a 401', () => {
     ['a key without a scheme', teamKey],
     ['another scheme before "Bearer" and the key', `Basic Bearer ${teamKey}`],
     ['a scheme that begins like Bearer', `Bearerer ${teamKey}`],
-  ])('has only the scheme "Bearer" if the call has no bearer token: %s', async (_, header) => {
+  ])('has only the scheme "Bearer" if the call has no bearer token (%s)', async (_, header) => {
     expect(await rejection(authenticate(header, keys))).toMatchObject({
       status: 401,
       code: 'unauthorized',
@@ -136,14 +136,14 @@ describe('a record from the key store', async () => {
       { ...record, ownerId: 3 },
       /"ownerId" must be .* a string of digits; it is 3$/,
     ],
-    ['has scopes in a string', { ...record, scopes: '["domains:create"]' }, /"scopes" must be an array of scopes/],
+    ['has a string as its scopes', { ...record, scopes: '["domains:create"]' }, /"scopes" must be an array of scopes/],
     [
       'has an unknown owner type',
       { ...record, type: 'user' },
       /"type" must be "organization" or "team"; it is "user"$/,
     ],
     [
-      'has a date in a string',
+      'has a string as its expiry date',
       { ...record, expiresAt: '2030-01-01' },
       /"expiresAt" must be a Date in or after the year 1, or null; it is "2030/,
     ],
@@ -156,7 +156,7 @@ describe('a record from the key store', async () => {
     ['has a hash in upper case', { ...record, hash: hash.toUpperCase() }, /"hash" must be .* in lower case/],
     ['is a string', hash, /^The key record that the key store found must be an object$/],
     ['is the value false', false, /^The key record that the key store found must be an object$/],
-  ])('leads to a 500 error, whose cause gives the reason, if it %s', async (_, found, message) => {
+  ])('that %s leads to a 500 error whose cause gives the reason', async (_, found, message) => {
     const error = await rejection(authenticate(`Bearer ${teamKey}`, { findKey: () => found as never }))
     expect(error).toMatchObject({ status: 500, code: 'internal_error' })
     expect((error as ApiError).cause).toMatchObject({ message: expect.stringMatching(message) })
@@ -167,7 +167,7 @@ describe('a record from the key store', async () => {
     expect(await authenticate(`Bearer ${teamKey}`, { findKey })).toMatchObject({ scopes: ['reports:read'] })
   })
 
-  test('is accepted with extra fields, and undefined means that the key does not exist', async () => {
+  test('is accepted with extra fields, but undefined instead of a record leads to a 401', async () => {
     const findKey = () => ({ ...record, id: 7, name: 'mine' }) as never
     expect(await authenticate(`Bearer ${teamKey}`, { findKey })).toMatchObject({ teamId: '3' })
     const unknown = { findKey: () => undefined as never }

@@ -11,7 +11,7 @@ test('a key record that is not an object is rejected', () => {
   expect(() => add(null)).toThrow(/^The key record must be an object$/)
 })
 
-test('a label of up to 200 characters, a hint, and null for either are accepted', () => {
+test('a label of up to 200 characters, a hint, and null in place of either are accepted', () => {
   for (const changes of [{ label: 'x'.repeat(200) }, { label: null, hint: null }])
     expect(() => add({ ...record, ...changes })).not.toThrow()
 })
@@ -59,7 +59,7 @@ test.each<[what: string, changes: object, message: RegExp]>([
     /"hint" must be the hint that generateApiKey returns.* not shown here$/,
   ],
   ['an extra character after its hint', { hint: 'svc_team_3_…abcd!' }, /"hint" must be/],
-  ['a hyphen for the ellipsis in its hint', { hint: 'svc_team_3_-abcd' }, /"hint" must be/],
+  ['a hyphen instead of the ellipsis in its hint', { hint: 'svc_team_3_-abcd' }, /"hint" must be/],
   ['a space before its hint', { hint: ' svc_team_3_…abcd' }, /"hint" must be/],
   ['a misspelled "expiresAt"', { expireAt: new Date() }, /The field "expireAt" does not exist/],
 ])('a key record with %s is rejected', (_, changes, message) => {

@@ -150,7 +150,7 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       expect(await keys().updateKey('b'.repeat(64), { expiresAt })).toBe(false)
     })
 
-    test('keeps a key revoked and saves all updates, even if these calls are simultaneous', async () => {
+    test('keeps a key revoked and saves all updates, even if revokeKey and updateKey run simultaneously', async () => {
       const expiresAt = new Date('2031-01-02T03:04:05.678Z')
       for (let first = 0; first < 10; first += 1) {
         const { key, record } = await createKey({ label: 'old' })

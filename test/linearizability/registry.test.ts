@@ -46,11 +46,11 @@ const whole = list([a, '1'], [b, '2'])
 const refused = (name: typeof a): Operation => ({ kind: 'refused', teamId, names: [name] })
 
 test.each<[what: string, operations: Operation[]]>([
-  ['a call that exceeds the limit', [created, register([b, 'created', '2'])]],
-  ['a limit error below the limit', [refused(a)]],
-  ['a limit error for a registered name', [created, refused(a)]],
-  ['a limit error for an empty transfer', [noRoom]],
-])('the checker rejects %s', (_, operations) => {
+  ['a call exceeds the limit', [created, register([b, 'created', '2'])]],
+  ['a call below the limit gets a limit error', [refused(a)]],
+  ['a call gets a limit error for a name that is already registered', [created, refused(a)]],
+  ['a transfer gets a limit error although there is nothing to transfer', [noRoom]],
+])('the checker rejects a history in which %s', (_, operations) => {
   const deeds = operations.map((operation, index) => ({
     client: String(index),
     operation,
@@ -62,36 +62,48 @@ test.each<[what: string, operations: Operation[]]>([
 })
 
 test.each<[what: string, order: 'at once' | 'in turn', operations: Operation[]]>([
-  ['a name created twice', 'at once', [created, register([a, 'created', '2'])]],
+  ['a name is created twice', 'at once', [created, register([a, 'created', '2'])]],
   [
-    'a name and a wildcard that covers it',
+    'a name and a wildcard that covers it are both created',
     'at once',
     [register([x, 'created', '1']), register([wildcard, 'created', '2'])],
   ],
-  ['a later list with a released name', 'in turn', [created, release(a, '1'), list([a, '1'])]],
-  ['a release of an unregistered name', 'in turn', [release(a, '1')]],
-  ['an existing name with a different ID', 'in turn', [created, register([a, 'existing', '2'])]],
-  ['a list without a name from an earlier call', 'in turn', [created, list()]],
-  ['a preview without a name from an earlier call', 'in turn', [created, preview([a, 'created'])]],
-  ['a transfer of an unregistered name', 'in turn', [transfer(a, '1', '2')]],
-  ["a transfer of another team's registration", 'in turn', [created, transfer(a, '2', '3')]],
-  ['a transferred name in the list of its former team', 'in turn', [created, transfer(a, '1', '2'), list([a, '1'])]],
-  ['a name transferred twice', 'at once', [created, transfer(a, '1', '2'), transfer(a, '1', '3')]],
+  ['a later list contains a released name', 'in turn', [created, release(a, '1'), list([a, '1'])]],
+  ['an unregistered name is released', 'in turn', [release(a, '1')]],
+  ['an existing name is returned with a different ID', 'in turn', [created, register([a, 'existing', '2'])]],
+  ['a list omits a name that an earlier call registered', 'in turn', [created, list()]],
+  ['a preview treats a registered name as new', 'in turn', [created, preview([a, 'created'])]],
+  ['an unregistered name is transferred', 'in turn', [transfer(a, '1', '2')]],
+  ['a transfer reports a former ID that the name never had', 'in turn', [created, transfer(a, '2', '3')]],
   [
-    'a transferred name that a third team registers',
+    'a list still contains a transferred name for the former team',
+    'in turn',
+    [created, transfer(a, '1', '2'), list([a, '1'])],
+  ],
+  ['two transfers move the same registration', 'at once', [created, transfer(a, '1', '2'), transfer(a, '1', '3')]],
+  [
+    'the former team registers a transferred name again',
     'in turn',
     [created, transfer(a, '1', '2'), register([a, 'created', '3'])],
   ],
-  ['a later list without an imported name', 'in turn', [bring(a, '1', 'imported'), list()]],
-  ['an import below a wildcard', 'at once', [bring(x, '1', 'imported'), bring(wildcard, '2', 'imported')]],
-  ['two names with one ID', 'at once', [bring(a, '1', 'imported'), bring(x, '1', 'imported')]],
-  ['an import that replaces a registration', 'in turn', [created, bring(a, '2', 'existing')]],
+  ['a later list omits an imported name', 'in turn', [bring(a, '1', 'imported'), list()]],
   [
-    'a list that shows only some of the names of one call',
+    'a name and a wildcard that covers it are both imported',
+    'at once',
+    [bring(x, '1', 'imported'), bring(wildcard, '2', 'imported')],
+  ],
+  ['two names have the same ID', 'at once', [bring(a, '1', 'imported'), bring(x, '1', 'imported')]],
+  [
+    'an import reports a registered name as existing under a different ID',
+    'in turn',
+    [created, bring(a, '2', 'existing')],
+  ],
+  [
+    'a list shows only some of the names that one call registered',
     'at once',
     [register([a, 'created', '1'], [b, 'created', '2']), half, whole],
   ],
-])('the checker rejects %s', (_, order, operations) => {
+])('the checker rejects a history in which %s', (_, order, operations) => {
   const deeds = operations.map((operation, index) => ({
     client: String(index),
     operation,

@@ -111,7 +111,7 @@ describe.skipIf(!program)(name, () => {
   )
 
   test(
-    'is linearizable under calls that race from several processes',
+    'is linearizable under concurrent calls from several processes',
     async () => {
       const database = await open('races')
       const config = { ...server.config, database: 'races' }

@@ -74,7 +74,7 @@ describe('a store in memory that is nearly full', () => {
     ['a transfer if both changes fit', store => transfer(store, { from: '1', to: '2' }), { changes: 2 }],
     ['an import if its registration fits', store => importDomains(store, [row]), { registrations: 1 }],
     ['an import if its change fits', store => importDomains(store, [row]), { changes: 1 }],
-  ])('saves %s, and otherwise nothing', async (_, call, room) => {
+  ])('saves %s, and otherwise saves nothing', async (_, call, room) => {
     const store = await open()
     const [part] = Object.keys(room) as [keyof typeof room]
     let size = leave({ [part]: Number(room[part]) - 1 })
@@ -90,7 +90,7 @@ describe('a store in memory that is nearly full', () => {
   })
 })
 
-test('a new ID sorts after every imported ID, even one with a future time, so no list misses a new name', async () => {
+test('a new ID sorts after all imported IDs, even if these contain a future time, so lists miss no name', async () => {
   const store = createMemoryStore()
   const begun = Date.now()
   const [domainId, former] = [begun + 3_600_000, begun - 3_600_000].map(toLastId) as [string, string]
@@ -126,7 +126,7 @@ test('a team can be changed only through addTeam', async () => {
   expect(await store.findTeam('5')).toMatchObject({ state: 'active' })
 })
 
-test('the store is unaffected if a push modifies its changes, or a caller modifies listed registrations', async () => {
+test('the store is unaffected if a push modifies changes, or a caller modifies listed registrations', async () => {
   const store = createStore({
     synchronize(changes) {
       for (const change of changes) Object.assign(change, { domain: 'x.com', teamId: '2', domainId: '' })

@@ -94,11 +94,14 @@ test("a sweep with its own onError reports failures only to that handler, not to
 test.each([
   ['memory', createMemoryBackend],
   ['SQLite', () => createSqliteBackend({ database: openDatabase() })],
-])('a backend in %s saves registrations with a lease of 0 as pending, and due at once', async (_, createBackend) => {
-  const backend = createBackend()
-  const names = [toTestName('a.com')]
-  const step = { ...createRequest('1', names, [], () => names), lease: 0 }
-  const { saved } = await backend.register({ ...step, decide: () => ({ created: names, waiting: [] }) })
-  expect(saved).toMatchObject([{ domain: 'a.com', synchronized: false }])
-  expect(await backend.outbox.take(10, 1000)).toMatchObject([{ domain: 'a.com', kind: 'registered' }])
-})
+])(
+  'with a lease of 0, a backend in %s saves registrations as pending changes that are due at once',
+  async (_, createBackend) => {
+    const backend = createBackend()
+    const names = [toTestName('a.com')]
+    const step = { ...createRequest('1', names, [], () => names), lease: 0 }
+    const { saved } = await backend.register({ ...step, decide: () => ({ created: names, waiting: [] }) })
+    expect(saved).toMatchObject([{ domain: 'a.com', synchronized: false }])
+    expect(await backend.outbox.take(10, 1000)).toMatchObject([{ domain: 'a.com', kind: 'registered' }])
+  },
+)

@@ -86,7 +86,7 @@ const list = (names: readonly string[]) => names.join(' and ') || 'nothing'
 
 describe('overlap', () => {
   test.each(outcomes.map(each => [each[1], each[0], list(each[2]), list(each[3]), ...each] as const))(
-    'the result for %s is "%s" if the calling team has registered %s, and another team has registered %s',
+    'the result for %s is "%s" if the calling team has registered %s, and the other team has registered %s',
     (_submitted, _result, _own, _others, expected, submitted, own, others) => {
       const verdict = verdictOf(submitted, own, others)
       expect(verdict.status === 'invalid' ? verdict.code : verdict.status).toBe(expected)

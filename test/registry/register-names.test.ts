@@ -100,7 +100,7 @@ describe('if a batch of names fails', () => {
     expect(onError.mock.calls[0]?.[0]).toBe(causes[0])
   })
 
-  test('with causes that have the same message and different error names, both are reported', async () => {
+  test('with causes that have the same message but different error names, both are reported', async () => {
     const { onError } = await registerThrough(
       async request => {
         throw holds(request, 'www.n0.com') ? new TypeError('down') : new RangeError('down')
@@ -154,7 +154,7 @@ describe('if a batch of names fails', () => {
     expect(new Set(summary)).toEqual(new Set(['existing']))
   })
 
-  test('it is never split within a registrable domain, because results within one depend on each other', async () => {
+  test('names in one registrable domain are retried together, because their results depend on each other', async () => {
     const names = ['*.a.com', 'x.a.com', 'y.b.com', '*.b.com', 'c.com'].map(toName)
     const parts: string[][] = []
     const { summary } = await registerThrough(async (request, register) => {

@@ -24,7 +24,7 @@ export function describeSharedTables(prepare: () => Promise<Open>): void {
   }
   const changes = ['registered b.com for team 2', 'released a.com for team 1', 'released b.com for team 1']
 
-  test('a store with synchronize records releases and transfers of imports even before any push', async () => {
+  test('a store with synchronize records releases and transfers of imported names even before any push', async () => {
     const store = (await prepare())({ synchronize() {} })
     const createId = createUuidGenerator()
     const rows = ['a.com', 'b.com'].map(domain => ({
@@ -51,19 +51,16 @@ export function describeSharedTables(prepare: () => Promise<Open>): void {
     })
 
     test.each<[string, (pushing: ManagedStore) => Promise<unknown>]>([
-      ['has swept', pushing => pushing.synchronizePending()],
+      ['has swept the tables', pushing => pushing.synchronizePending()],
       ['has pushed a registration', async pushing => pushing.synchronize?.(await save(pushing, '1', ['c.com']))],
-    ])(
-      'records releases and transfers of synchronized registrations once a store with synchronize %s',
-      async (_, push) => {
-        const open = await prepare()
-        const store = open()
-        await save(store, '1', ['a.com', 'b.com'])
-        await push(open({ synchronize() {} }))
-        await releaseAndTransfer(store)
-        expect(await listKinds(store)).toEqual(changes)
-      },
-    )
+    ])('records releases and transfers of synchronized registrations once another store %s', async (_, push) => {
+      const open = await prepare()
+      const store = open()
+      await save(store, '1', ['a.com', 'b.com'])
+      await push(open({ synchronize() {} }))
+      await releaseAndTransfer(store)
+      expect(await listKinds(store)).toEqual(changes)
+    })
 
     test('records no release or transfer of a synchronized registration if nothing was ever pushed', async () => {
       const open = await prepare()

@@ -239,7 +239,7 @@ describe('stopping the loop', () => {
     await stop()
   })
 
-  test('has an immediate effect if no sweep has begun, and may be repeated', async () => {
+  test('takes effect at once if no sweep has begun, and can be repeated', async () => {
     const { store, times } = createSweeps(async () => none)
     const { stop } = startSynchronizing(store)
     await stop()

@@ -65,9 +65,9 @@ function open(domains: readonly string[] = [], random = (): number => 0, batchSi
 
 describe('a sweep', () => {
   test.each([
-    ['one change that the monitor always refuses while others succeed', ['bad.com'], 1],
-    ['one change that the monitor always refuses', ['bad.com'], 0],
-    ['four changes that the monitor always refuses', ['bad.com', 'b2.com', 'b3.com', 'b4.com'], 0],
+    ['a change that is always refused, even while others succeed', ['bad.com'], 1],
+    ['a change that is always refused', ['bad.com'], 0],
+    ['four changes that are always refused', ['bad.com', 'b2.com', 'b3.com', 'b4.com'], 0],
   ])('retries %s, with a backoff of up to an hour', async (_, domains, others) => {
     const { monitor, sweep, add, waits, told } = open(domains)
     for (const domain of domains) monitor.refused.add(domain)
@@ -85,7 +85,7 @@ describe('a sweep', () => {
     expect(told).toContainEqual([new Error('no bad.com'), 'bad.com'])
   })
 
-  test('spreads the retries of changes that were refused together, by up to half of their wait', async () => {
+  test('shortens the wait before a retry at random, by at most half, so that retries are spread', async () => {
     let draws = 0
     const { monitor, sweep, waits } = open(['bad.com', 'good.com'], () => (draws++ % 2 ? 0.999 : 0.5))
     monitor.refused.add('bad.com')
@@ -95,7 +95,7 @@ describe('a sweep', () => {
     expect(wait).toBeLessThan(SOON)
   })
 
-  test('without a successful push makes at most eight pushes, and counts at most one refusal per change', async () => {
+  test('makes at most eight pushes if none succeeds, and counts at most one refusal per change', async () => {
     const { monitor, sweep, told, waits, outbox } = open(manyDomains(64))
     monitor.isAway = true
     for (let sweeps = 1; sweeps <= 20; sweeps += 1) {
@@ -115,7 +115,7 @@ describe('a sweep', () => {
     expect((await outbox.stats()).count).toBe(0)
   })
 
-  test('without a successful push pushes seven small batches, and counts only their changes as refused', async () => {
+  test('ends after seven small batches if none succeeds, and counts only their changes as refused', async () => {
     const { monitor, sweep, add, waits } = open(manyDomains(300), () => 0, 2)
     monitor.isAway = true
     await sweep()
@@ -131,14 +131,14 @@ describe('a sweep', () => {
     expect(monitor.pushes).toHaveLength(7)
   })
 
-  test('without a successful push splits large batches again and again, down to a single change', async () => {
+  test('splits large batches again and again if no push succeeds, down to a single change', async () => {
     const { monitor, sweep } = open(manyDomains(1000), () => 0, 100)
     monitor.isAway = true
     await sweep()
     expect(monitor.pushes.map(({ length }) => length)).toEqual([100, 100, 100, 50, 25, 12, 6, 3, 1])
   })
 
-  test('retries once-refused changes in growing batches, and a single change after each new refusal', async () => {
+  test('retries once-refused changes in growing batches, and restarts at one change after a new refusal', async () => {
     const { monitor, sweep } = open(manyDomains(16))
     monitor.isAway = true
     await sweep()
@@ -153,7 +153,7 @@ describe('a sweep', () => {
     expect(new Set(afterRefusals)).toEqual(new Set([1]))
   })
 
-  test('pushes a change alone if it was refused more than once, even if other such changes succeed', async () => {
+  test('pushes each change alone after its second refusal, even while these pushes succeed', async () => {
     const { monitor, sweep, outbox } = open(['good.com', 'a.com', 'b.com', 'c.com'])
     for (const domain of ['a.com', 'b.com', 'c.com']) monitor.refused.add(domain)
     for (let sweeps = 0; sweeps < 2; sweeps += 1) {
@@ -166,7 +166,7 @@ describe('a sweep', () => {
     expect(monitor.pushes.map(({ length }) => length)).toEqual([1, 1, 1])
   })
 
-  test('saves with each refused change the reason why this change was refused', async () => {
+  test('saves the reason for each refusal with the refused change', async () => {
     const { monitor, sweep, outbox } = open(['a.com', 'b.com', 'c.com'])
     monitor.refused.add('a.com').add('c.com')
     expect(await sweep()).toEqual(done(1, 2))
@@ -190,7 +190,7 @@ describe('a sweep', () => {
     ['the last', 1, [25_000, 25_000, 25_000]],
     ['an earlier', 3, [14_000, 14_000, 5_000, 14_000]],
   ])(
-    'leaves changes to the next sweep, without a failure, if no time is left for a push as slow as %s one',
+    'leaves changes to the next sweep, with no failure recorded, if a push as slow as %s one might not end in time',
     async (_, pushed, times) => {
       const { monitor, sweep, told, waits, outbox } = open(manyDomains(times.length), () => 0, 1)
       const left = times.length - pushed
@@ -217,7 +217,7 @@ describe('a sweep', () => {
     expect(Object.values(await waits()).filter(([wait]) => wait === 0).length).toBeGreaterThan(100)
   })
 
-  test('pushes batches of new changes, and of changes that were refused once, in random order', async () => {
+  test('pushes batches in random order, whether they contain new changes or changes refused once', async () => {
     let draws = 1
     const { monitor, sweep } = open(manyDomains(8), () => (draws *= 0.9), 2)
     const toNumbers = () => monitor.pushes.flat().join('').replaceAll(/\D/g, '')
@@ -251,7 +251,7 @@ describe('a sweep', () => {
 })
 
 describe('a monitor that throws MonitorUnavailableError', () => {
-  test('gets only one push until the time in the error, and no change counts as refused', async () => {
+  test('gets only one push during the wait that the error asks for, and no change counts as refused', async () => {
     const { monitor, sweep, told, waits, outbox } = open(manyDomains(10))
     const unavailable = new MonitorUnavailableError('maintenance', { retryAfter: 60_000 })
     const { push } = monitor
@@ -273,7 +273,7 @@ describe('a monitor that throws MonitorUnavailableError', () => {
     [1_000, 1_000],
     [undefined, SOON],
   ])(
-    'with retryAfter %s during a sweep is not sent accepted changes again, and earlier refusals are reported',
+    'in the middle of a sweep (retryAfter %s) does not get accepted changes again; earlier refusals are reported',
     async (retryAfter, wait) => {
       const { monitor, sweep, told, waits } = open(['a.com', 'b.com', 'c.com', 'd.com'])
       let pushes = 0
@@ -305,7 +305,7 @@ describe('a monitor that throws MonitorUnavailableError', () => {
     expect(await sweep()).toEqual(done(4))
   })
 
-  test('only for pushes with one certain change gets all others, and counts as refusing that change', async () => {
+  test('only when a push contains a certain change counts as refusing it, and gets all other changes', async () => {
     const { monitor, sweep, told } = open(manyDomains(16))
     const { push } = monitor
     monitor.push = (changes, context) => {
@@ -352,7 +352,7 @@ describe('a push that hangs', () => {
     expect(monitor.pushes).not.toContainEqual([])
   })
 
-  test('ends the sweep before its lease expires if more pushes hang; the next sweep gets the rest', async () => {
+  test('makes the sweep end before its lease expires if most other pushes hang, too', async () => {
     const { monitor, sweep, told, waits } = open(manyDomains(40))
     let pushes = 0
     monitor.push = () => (++pushes === 2 ? undefined : new Promise(() => {}))
@@ -417,7 +417,7 @@ describe('the push of a call', () => {
     expect(toDomains(await outbox.list(undefined, 10))).toEqual(['bad.com'])
   })
 
-  test('rejects without calling onError while the monitor is unavailable', async () => {
+  test('rejects while the monitor is unavailable, and does not call onError', async () => {
     const { monitor, synchronizer, report, told } = open(['a.com'])
     monitor.isAway = true
     await expect(synchronizer.synchronize([toRegistration('a.com')], report)).rejects.toThrow('unavailable')
@@ -442,7 +442,7 @@ test.each([
   expect((await outbox.list(undefined, 1))[0]?.lastFailure).toBe(expected)
 })
 
-test('a change in memory counts as due if its due time is implausibly late, as after a clock is set back', async () => {
+test('a change in memory counts as due if its due time is implausibly late, because a clock was set back', async () => {
   const { outbox, sweep } = open()
   outbox.add(toRegistration('a.com'), 'registered', HOUR + LEASE)
   outbox.add(toRegistration('b.com'), 'registered', HOUR + LEASE + 1)
@@ -463,7 +463,7 @@ test('a change in memory that is long overdue is pushed by only one of two simul
   expect(await Promise.all(sweeps)).toEqual([done(1), done(0)])
 })
 
-test('while a call may still push, no sweep pushes its registrations, or releases of them', async () => {
+test('while a call may still push its registrations, no sweep pushes them or their releases', async () => {
   const store = createMemoryStore({ synchronize() {}, synchronizeTimeLimit: TIME_LIMIT })
   await save(store, '1', ['a.com', 'b.com'])
   await store.release('1', ['b.com'])

@@ -64,7 +64,7 @@ export function describeTwoLists(prepare: () => Promise<(library: Library) => co
   }
 
   describe('a name that was registered before a change of the suffix list', () => {
-    test('is found, conflicts and can be released after its registrable domain became a public suffix', async () => {
+    test('still conflicts and can be released after its registrable domain became a public suffix', async () => {
       const { older, newer } = await openBoth()
       expect(await older.register('1', '*.codepen.app', 'codepen.app')).toEqual(['created', 'created'])
       expect(await newer.register('1', 'shop.codepen.app', '*.codepen.app')).toEqual(['wildcard_conflict', 'existing'])
@@ -79,7 +79,7 @@ export function describeTwoLists(prepare: () => Promise<(library: Library) => co
       expect(await newer.register('2', 'shop.codepen.app', '*.a.codepen.app')).toEqual(['created', 'created'])
     })
 
-    test('is found, conflicts and can be released after the name itself became a registrable domain', async () => {
+    test('still conflicts and can be released after the name itself became a registrable domain', async () => {
       const { older, newer } = await openBoth()
       expect(await older.register('1', 'shop.codepen.app', 'a.b.codepen.app')).toEqual(['created', 'created'])
       expect(await newer.register('2', 'shop.codepen.app', '*.b.codepen.app')).toEqual([
@@ -94,7 +94,7 @@ export function describeTwoLists(prepare: () => Promise<(library: Library) => co
       expect(await newer.register('2', 'shop.codepen.app')).toEqual(['created'])
     })
 
-    test('is found, conflicts and can be released after a public suffix was removed', async () => {
+    test('still conflicts and can be released after its public suffix was removed from the list', async () => {
       const { older, newer } = await openBoth()
       expect(await newer.register('1', 'shop.codepen.app', '*.b.codepen.app')).toEqual(['created', 'created'])
       expect(await older.register('2', 'shop.codepen.app', 'a.b.codepen.app', '*.codepen.app')).toEqual(

@@ -85,7 +85,7 @@ describe('a subscriber gets', () => {
     ])
   })
 
-  test('the counts of a call that was saved but not pushed', async () => {
+  test('the counts of a call whose names were saved but not pushed', async () => {
     const told = listen()
     const store = createStore({ synchronize: () => Promise.reject(new Error('away')) })
     await expect(registerDomains(keyContext, { domains }, store)).rejects.toThrow()

@@ -57,7 +57,7 @@ describe('createSqliteStore rejects', () => {
     )
   })
 
-  test('a database with callbacks, such as that of the package sqlite3', () => {
+  test('a database that uses callbacks, such as one from the package sqlite3', () => {
     const statement = { all: () => statement, run: () => statement }
     expect(() => createStore({ database: { exec() {}, prepare: () => statement } as never })).toThrow(
       new TypeError('The option "database" must be a synchronous database, without callbacks or promises'),
@@ -94,8 +94,8 @@ test('while another connection writes, a call times out, saves nothing, and reje
   expect((await registerDomains(team1, { domains: ['www.example.com'] }, store)).data.totals.created).toBe(1)
 })
 
-describe('a call fails as a whole, with the reason,', () => {
-  test('when the disk is full, and succeeds once there is space', async () => {
+describe('a call fails as a whole, and the error gives the reason,', () => {
+  test('if the disk is full; a later call succeeds once there is space', async () => {
     const database = open()
     const store = createStore({ database })
     database.prepare('PRAGMA max_page_count = 40').all()
@@ -114,7 +114,7 @@ describe('a call fails as a whole, with the reason,', () => {
     expect(database.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
   })
 
-  test('when the disk becomes full during a release, and none of its names is released', async () => {
+  test('if the disk becomes full during a release; no name is released', async () => {
     const database = open('full-release.db')
     const store = createStore({ database, synchronize() {} })
     const domains = Array.from({ length: 900 }, (_, index) => `www.n${index}.com`)
@@ -134,7 +134,7 @@ describe('a call fails as a whole, with the reason,', () => {
     expect([countNames(database), ...(await kinds())]).toEqual([0, 'released'])
   })
 
-  test('when the database handle was closed', async () => {
+  test('if the database handle was closed', async () => {
     const database = openDatabase()
     const store = createStore({ database })
     database.close()
@@ -143,7 +143,7 @@ describe('a call fails as a whole, with the reason,', () => {
     )
   })
 
-  test('when the application has left a transaction open, and the store does not touch that transaction', async () => {
+  test('if the application has left a transaction open; the store leaves that transaction alone', async () => {
     const database = open()
     const store = createStore({ database })
     database.exec('CREATE TABLE other (x); BEGIN; INSERT INTO other VALUES (1)')

@@ -61,7 +61,7 @@ test('a store without a monitor records a release and a transfer once any store 
   expect(pending.toSorted()).toEqual(['registered b.com of 2', 'released a.com of 1', 'released b.com of 1'])
 })
 
-test('retryPending makes all of 1,500 changes due, and returns their number', async () => {
+test('retryPending makes all 1,500 failed changes due, and returns their number', async () => {
   const database = open('failed.db')
   const store = createSqliteStore({ database, findTeam: () => null, synchronize() {} })
   const domains = manyDomains(1500)

@@ -41,7 +41,7 @@ function openHeld(file: string, ofSecond: { timeLimit?: number } = {}) {
   return { ...opened, second, other }
 }
 
-test('a new queue of calls for the write lock is served after an earlier queue has ended', async () => {
+test('calls can queue for the write lock again after an earlier queue has emptied', async () => {
   const { store, other } = openHeld('again.db')
   for (const domain of ['a.com', 'b.com']) {
     const saving = save(store, '1', [domain])
@@ -107,7 +107,7 @@ describe('with fake timers', () => {
     expect(await store.list()).toMatchObject([{ domain: 'b.com' }])
   })
 
-  test('the time limit of a call that has been served does not remove a later call from the queue', async () => {
+  test('when the time limit of a finished call passes, a later call stays in the queue', async () => {
     const { store, second: hasty, other } = openHeld('served.db', { timeLimit: 100 })
     const first = save(hasty, '1', ['a.com'])
     other.exec('COMMIT')

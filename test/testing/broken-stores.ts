@@ -257,7 +257,7 @@ const ofRegistering: readonly BrokenStore[] = [
       return { ...found, registrations: found.registrations.filter(({ domain }) => looked.has(domain)) }
     },
   }),
-  broken('below-others', "returns other teams' names if there are several", {
+  broken('below-others', 'returns names of other teams if there is more than one', {
     summarize: (own, others, ...rest) => ({
       ...summarize(own, others, ...rest),
       ...(own.length === 0 && others.length > 1 && { ownDomains: others.map(({ domain }) => domain) }),
@@ -300,7 +300,7 @@ const ofRegistering: readonly BrokenStore[] = [
   hiding('overlap-existing', 'does not find IPv6 addresses', row => /^[\da-f]+:[\da-f:]+$/.test(row.domain)),
   hiding(
     'overlap-wildcard-conflict',
-    "misses a team's own wildcard if a name is more than two labels below its base",
+    'misses the wildcard of the calling team for names more than two labels below the base',
     (row, { teamId, domains }) =>
       row.teamId === teamId && domains.some(domain => depth(domain) > depth(row.domain) + 1),
   ),
@@ -371,7 +371,11 @@ const ofConcurrency: readonly BrokenStore[] = [
   ),
   broken('race-below-a-held-name', 'allows write skew between calls of one team', skewed(within(isMixed))),
   broken('race-of-teams-below-a-held-name', 'allows write skew between calls of two teams', skewed(between(isMixed))),
-  broken('race-where-names-were-released', 'allows write skew after all names were released', skewed(isMixed)),
+  broken(
+    'race-where-names-were-released',
+    'allows write skew once all earlier names have been released',
+    skewed(isMixed),
+  ),
   broken('race-in-opposite-order', 'locks registrable domains in the order in which a call lists its names', {
     createLock: lockOneByOne,
   }),
@@ -428,7 +432,7 @@ const ofConcurrency: readonly BrokenStore[] = [
   }),
   hiding(
     'names-of-object-fields',
-    'does not find names that are also properties of every object',
+    'does not find names such as constructor, which is also a property of every object',
     row => row.domain in {},
   ),
   savingAs('longest-names', 'cuts names after 250 characters', ({ domain }) => ({ domain: domain.slice(0, 250) })),
@@ -580,17 +584,22 @@ const ofOtherMethods: readonly BrokenStore[] = [
       },
     }
   }),
-  broken('release-during-a-push', 'saves each synchronized registration again', {
+  broken('release-during-a-push', 'saves each registration again once pushed', {
     finish: ({ rows }, change) => void rows.push({ ...change, createdAt: new Date() }),
   }),
   wrapped('counts-registrations', 'counts the registrations of all teams', store => ({ count: () => store.count() })),
 ]
 
 const ofSweeping: readonly BrokenStore[] = [
-  leasing('call-keeps-what-it-saved', 'lets a sweep push the registrations that a call has just saved', 'save', 0),
+  leasing(
+    'call-keeps-what-it-saved',
+    'lets a sweep push new registrations just after a call has saved them',
+    'save',
+    0,
+  ),
   leasing(
     'call-keeps-what-it-found',
-    'lets a sweep push the pending registrations that a call has just found',
+    'lets a sweep push pending registrations just after a call has found them',
     'find',
     0,
   ),
@@ -703,13 +712,17 @@ const ofSweeping: readonly BrokenStore[] = [
     choose: (waiting, ...rest) =>
       soundSteps.choose(waiting, ...rest).map(each => (each.refusals > 0 ? { ...each } : each)),
   }),
-  broken('refused-by-due-time', 'pushes the change with the most refusals last, even if it has been due the longest', {
-    choose: (waiting, limit, ...rest) =>
-      soundSteps
-        .choose(waiting, 1000, ...rest)
-        .toSorted((one, other) => one.refusals - other.refusals)
-        .slice(0, limit),
-  }),
+  broken(
+    'refused-by-due-time',
+    'pushes the change with the most refusals last, even if that change has been due the longest',
+    {
+      choose: (waiting, limit, ...rest) =>
+        soundSteps
+          .choose(waiting, 1000, ...rest)
+          .toSorted((one, other) => one.refusals - other.refusals)
+          .slice(0, limit),
+    },
+  ),
   broken('refused-is-told-to-its-own-sweep', 'uses the onError of the latest sweep for all sweeps', () => {
     let latest: SweepOptions['onError']
     const replace = (store: SuiteStore): Partial<SuiteStore> => ({
@@ -754,7 +767,7 @@ const ofSweeping: readonly BrokenStore[] = [
   wrapped('says-since-when-it-waits', 'does not count refused changes', store => ({
     pendingStats: async () => ({ ...(await store.pendingStats()), refused: 0 }),
   })),
-  broken('release-inherits-no-failure', 'keeps the refusals of a registration for its release', {
+  broken('release-inherits-no-failure', 'counts the refusals of a registration as refusals of its release', {
     recordRelease: (row, before, lease) => ({
       ...toWaiting(row, 'released', before ? lease : 0),
       refusals: before?.refusals ?? 0,
@@ -792,7 +805,7 @@ const ofListing: readonly BrokenStore[] = [
   listing('lists-a-thousand-by-default', 'lists more than a thousand registrations by default', ({ limit }) =>
     limit === 1000 ? { limit: 2000 } : {},
   ),
-  listing('lists-the-newest-first', 'ignores the cursor of a list that begins with the newest', ({ order }) =>
+  listing('lists-the-newest-first', 'ignores the cursor if the newest registrations are listed first', ({ order }) =>
     order === 'newest' ? { after: undefined } : {},
   ),
   listing('lists-one-domain', 'lists a given name even if another team registered it', ({ domain }) =>
@@ -819,7 +832,7 @@ const ofLimits: readonly BrokenStore[] = [
       return found
     },
   })),
-  broken('held-is-less-after-a-release', 'never lowers its count', () => {
+  broken('held-is-less-after-a-release', 'never lowers its count of registrations', () => {
     let most = 0
     return { count: (rows, teamId) => (most = Math.max(most, soundSteps.count(rows, teamId))) }
   }),

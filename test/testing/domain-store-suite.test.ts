@@ -28,7 +28,7 @@ async function findFailures(options: StoreSuiteOptions): Promise<Map<string, Err
 }
 
 describe('the cases of the suite', () => {
-  test('have unique IDs in kebab case, and names that begin with their level', () => {
+  test('have unique IDs in kebab case, and names that begin with their level, MUST or SHOULD', () => {
     expect(new Set(allCases.map(({ id }) => id)).size).toBe(allCases.length)
     expect(new Set(allCases.map(({ name }) => name)).size).toBe(allCases.length)
     for (const { id, level, name } of allCases) {
@@ -103,7 +103,7 @@ describe('a running case', () => {
   })
 
   test.each(['pending-is-shared', 'release-overtakes-nothing'])(
-    'ends the pushes that it has delayed, even if it fails: %s',
+    'completes the pushes that it delayed, even if it fails (%s)',
     async id => {
       let [begun, ended] = [0, 0]
       const broken = brokenStores.find(each => each.id === id) as (typeof brokenStores)[number]

@@ -38,7 +38,7 @@ describe('a store whose IDs are not UUIDs', () => {
     expect(walked).toEqual(manyDomains(1500))
   })
 
-  test('can be exported, and an export resumes after any line', async () => {
+  test('can be exported, and an export can resume after any line', async () => {
     const store = await createFilledStore()
     const exported: ListedDomain[] = []
     for await (const page of await exportDomains(reading, {}, store)) exported.push(...page)

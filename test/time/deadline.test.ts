@@ -41,7 +41,7 @@ const takers: readonly (readonly [what: string, option: string, take: (limit: nu
   ['migrate', 'timeLimit', timeLimit => migrate({ database, timeLimit })],
 ]
 
-describe.each(takers)('%s: as the option `%s`,', (_, option, take) => {
+describe.each(takers)('%s: the option `%s`', (_, option, take) => {
   const hostile = { [Symbol.toPrimitive]: () => expect.unreachable('A time limit is never converted') }
   test.each([
     ['NaN', Number.NaN, 'NaN'],
@@ -52,14 +52,17 @@ describe.each(takers)('%s: as the option `%s`,', (_, option, take) => {
     ['"30"', '30' as never, '"30"'],
     ['null', null as never, 'object'],
     ['an object', hostile as never, 'object'],
-  ])('%s is rejected before any work, and the error says what to pass', async (_, limit, described) => {
-    await expect((async () => take(limit))()).rejects.toThrow(
-      new TypeError(
-        `The option "${option}" must be a number of milliseconds above 0 and at most 2147483647, ` +
-          `such as 30000; it is ${described}`,
-      ),
-    )
-  })
+  ])(
+    'is rejected before any work is done if it is %s, and the error says what to pass',
+    async (_, limit, described) => {
+      await expect((async () => take(limit))()).rejects.toThrow(
+        new TypeError(
+          `The option "${option}" must be a number of milliseconds above 0 and at most 2147483647, ` +
+            `such as 30000; it is ${described}`,
+        ),
+      )
+    },
+  )
 })
 
 test.each([1, 0.5, 30_000, 2 ** 31 - 1])('%s ms is a valid time limit', limit => {
@@ -67,30 +70,48 @@ test.each([1, 0.5, 30_000, 2 ** 31 - 1])('%s ms is a valid time limit', limit =>
 })
 
 test.each([
-  ['if all of it has passed', 20, 20, undefined, 'the time limit of 20 ms'],
-  ['even if the call had only a part of it left', 20, 30_000, undefined, '20 ms, a part of the time limit of 30000 ms'],
-  ['if the shorter limit of one step has passed', 30_000, 30_000, 20, '20 ms, a part of the time limit of 30000 ms'],
+  ['the configured time limit, if all of it has passed', 20, 20, undefined, 'the time limit of 20 ms'],
   [
-    'and rounds the part that has passed to milliseconds',
+    'the time that was left and the configured time limit, if the wait began late',
+    20,
+    30_000,
+    undefined,
+    '20 ms, a part of the time limit of 30000 ms',
+  ],
+  [
+    'the limit of one step and the configured time limit, if the step times out first',
+    30_000,
+    30_000,
+    20,
+    '20 ms, a part of the time limit of 30000 ms',
+  ],
+  [
+    'the time that was left in whole milliseconds, and the configured time limit unrounded',
     20.4,
     30_000.5,
     undefined,
     '20 ms, a part of the time limit of 30000.5 ms',
   ],
-  ['if it passes before the longer limit of one step', 20, 20, 30_000, 'the time limit of 20 ms'],
-])('the error names the configured time limit, %s', async (_, milliseconds, timeLimit, step, expected) => {
+  [
+    'only the configured time limit, if it passes before the longer limit of one step',
+    20,
+    20,
+    30_000,
+    'the time limit of 20 ms',
+  ],
+])('the error of a wait that times out names %s', async (_, milliseconds, timeLimit, step, expected) => {
   const waiting = createDeadline(milliseconds, timeLimit).wait(new Promise(() => {}), step)
   await expect(waiting).rejects.toThrow(new TimeLimitError(`No response within ${expected}`))
 })
 
-test('the remaining time is 0, and not less, once the time limit has passed', async () => {
+test('the remaining time is 0, not negative, once the time limit has passed', async () => {
   expect(createDeadline(30_000).remaining()).toBeGreaterThan(0)
   const deadline = createDeadline(5)
   await new Promise(resolve => setTimeout(resolve, 10))
   expect(deadline.remaining()).toBe(0)
 })
 
-test('a call waits longer than its time limit only for a store in a transaction of the application', async () => {
+test('a call exceeds its time limit only to wait for a store in a transaction of the application', async () => {
   const late = () => new Promise(resolve => setTimeout(resolve, 30, 'late'))
   expect(await waitForStore({ isInTransaction: true }, late(), createDeadline(5))).toBe('late')
   await expect(waitForStore({}, late(), createDeadline(5))).rejects.toThrow(TimeLimitError)

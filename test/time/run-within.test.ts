@@ -31,7 +31,7 @@ test('work that ignores its signal is abandoned at the time limit', async () => 
   expect(seen?.reason).toEqual(new TimeLimitError(message))
 })
 
-test("if the caller's signal is aborted, the wait ends with its reason, and the work's signal is aborted", async () => {
+test("if the caller's signal aborts, runWithin rejects with its reason and aborts the work's signal", async () => {
   const outer = new AbortController()
   const running = runWithin({ milliseconds: 50_000, message, signal: outer.signal }, signal => {
     outer.abort(new Error('stopped'))

@@ -37,7 +37,7 @@ describe('examples/demo.ts', () => {
   })
 })
 
-test('examples/messages-in-german.ts explains every kind of pasted mistake in German', async () => {
+test('examples/messages-in-german.ts explains, in German, every kind of mistake in pasted names', async () => {
   const texts = readCases<[string]>('pasted-names.json').map(([text]) => text)
   const refused = texts.map(text => [text, classifyHostname(text)] as const)
   const sentences = refused.flatMap(([text, hostname]) => (hostname.valid ? [] : [explainInGerman(text, hostname)]))
@@ -113,7 +113,7 @@ describe('the example server', () => {
       }),
   )
 
-  test('admin.ts makes a key without a label if the form sends none', () =>
+  test('admin.ts creates a key without a label if the form sends no label', () =>
     withServer('admin.ts', 'http://', async printed => {
       const [address] = /http:\S+/.exec(printed) as [string]
       const made = await (await fetch(new URL('/keys/create', address), { method: 'POST' })).text()

@@ -75,7 +75,7 @@ test('a run fails if it leaves a process and a file behind; it reports both, and
   expect([await findAlive([pid]), existsSync(folder)]).toEqual([[], false])
 })
 
-test('a run that gets a signal to end leaves nothing behind, and fails', async () => {
+test('a run that receives SIGTERM fails, and leaves nothing behind', async () => {
   const { child, ended } = start(program, 'endless')
   const { pid, folder } = await readNotes()
   child.kill('SIGTERM')

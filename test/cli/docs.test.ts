@@ -57,7 +57,7 @@ async function register({ withStore }: TestDatabase): Promise<void> {
   })
 }
 
-test('docs/cli.md and its pages show each command', () => {
+test('docs/cli.md and the pages that continue it show each command', () => {
   const usage = execFileSync(process.execPath, ['dist/cli.js', '--help'], { encoding: 'utf8' })
   const commands = [...usage.matchAll(/^ {2}([a-z]+(?: [a-z]+)?)/gm)].map(([, name = '']) => name)
   expect(commands.length).toBe(21)

@@ -89,7 +89,7 @@ const faultsOfPostgres: Record<string, Fault> = {
     finding: /read-only by default/,
     advice: /default_transaction_read_only = off/,
   },
-  'that the default isolation level differs, and only notes this': {
+  'that the default isolation level is not READ COMMITTED, and only notes this': {
     plant: alter("default_transaction_isolation = ''repeatable read''"),
     check: 'isolation',
     state: 'note',
@@ -257,7 +257,7 @@ test('doctor notes the size of a table whose rows were deleted, and prints SQL t
   expect(await examineGrowth()).toMatchObject([{ state: 'ok' }])
 })
 
-describe('a role of PostgreSQL', () => {
+describe('a PostgreSQL role', () => {
   /** A role that may log in and read the catalogs. After the test, the role and its privileges are removed. */
   async function createRole() {
     const database = await open(createPostgres)

@@ -103,7 +103,7 @@ describe.each(servers)('on %s', (_, open) => {
     return findings
   }
 
-  test.skipIf(!open)('doctor finds no difference in tables that migrate made', async () => {
+  test.skipIf(!open)('doctor finds no difference in tables that migrate created', async () => {
     expect(await examine()).toEqual([])
   })
 
@@ -175,7 +175,7 @@ describe('on SQLite', () => {
     return { database, examine: () => examine(database) }
   }
 
-  test('doctor finds no difference in tables that the stores made, and ignores other tables of the application', () => {
+  test('doctor finds no difference in tables that stores created, and ignores other tables of the application', () => {
     const { database, examine } = open()
     database.exec('CREATE TABLE of_ours (a); CREATE INDEX of_ours_a ON of_ours (a)')
     expect(examine()).toEqual([])

@@ -305,7 +305,7 @@ async function slowDown({ host, port }: PoolConfig, milliseconds: number): Promi
   return (server.address() as { port: number }).port
 }
 
-test('doctor notes the duration of a call on a database that is 40 ms away', async () => {
+test('doctor notes how long calls take if each message to or from the database takes 40 ms', async () => {
   const { config } = await openWithTables()
   const port = await slowDown(config, 40)
   const { code, findings } = await examine({ ...config, port }, 'round trip')
@@ -318,7 +318,7 @@ test('doctor notes the duration of a call on a database that is 40 ms away', asy
   ])
 })
 
-test('doctor reports slow round trips as wrong if five of them together exceed the default time limit', () => {
+test('doctor reports slow round trips as a fault if five take longer than the default time limit', () => {
   expect([10, 21, 2000, 2001].map(elapsed => examineTrip(elapsed).state)).toEqual(['ok', 'note', 'note', 'wrong'])
 })
 

@@ -31,7 +31,7 @@ describe.each(killable)('on %s', (_, create) => {
   })
   afterAll(() => database.close())
 
-  test('an import that was killed completes when it is repeated', async () => {
+  test('if an import is killed, repeating it imports the rest', async () => {
     const [flags, program] = [['--no-warnings'], join(process.cwd(), 'dist', 'cli.js')]
     const parameters = [...flags, program, 'import', '--database', database.address]
     const child = spawn(process.execPath, parameters, { cwd: database.folder, stdio: ['pipe', 'ignore', 'inherit'] })

@@ -11,17 +11,17 @@ const server = '127.0.0.1:1/none'
 describe('doctor does not show the password in', () => {
   test.each<[string, string[], Record<string, string>]>([
     ['an address', ['--database', `postgres://me:${encoded}@${server}`], {}],
-    ['an address after "="', [`--database=postgres://me:${encoded}@${server}`], {}],
+    ['an address after "--database="', [`--database=postgres://me:${encoded}@${server}`], {}],
     ['an address in an environment variable', [], { DATABASE_URL: `postgresql://me:${encoded}@${server}` }],
     ['an address in which the password is not encoded', [], { DATABASE_URL: `postgres://me:${password}@${server}` }],
-    ['an address in capital letters', [], { DATABASE_URL: `POSTGRES://me:${password}@${server}` }],
+    ['an address whose scheme is in capital letters', [], { DATABASE_URL: `POSTGRES://me:${password}@${server}` }],
     ['the address of an unsupported database', [], { DATABASE_URL: `mysql://me:${password}@${server}` }],
     ['an address without a user', [], { DATABASE_URL: `postgres://:${password}@${server}` }],
     ['an address without slashes', [], { DATABASE_URL: `postgres:me:${password}@${server}` }],
     ['an address after a space', [], { DATABASE_URL: ` postgres://me:${encoded}@${server}` }],
     ['an address in quotes', [], { DATABASE_URL: `"postgres://me:${password}@${server}"` }],
     ['the parameters of an address', [], { DATABASE_URL: `postgres://${server}?user=me&password=${encoded}` }],
-    ['an address with a socket', [], { DATABASE_URL: `postgres://me:${encoded}@%2Fno%2Fsocket/none` }],
+    ['an address of a Unix socket', [], { DATABASE_URL: `postgres://me:${encoded}@%2Fno%2Fsocket/none` }],
     ['a keyword/value string of libpq', [], { DATABASE_URL: `host=127.0.0.1 port=1 user=me password=${password}` }],
     [
       'a quoted value in a keyword/value string of libpq',
@@ -45,7 +45,7 @@ describe('doctor does not show the password in', () => {
   })
 })
 
-test('doctor rejects a password with an unencoded slash, because a part would be shown as the host', async () => {
+test('doctor rejects a password with an unencoded slash, because part of it would be shown as the host', async () => {
   const { code, stderr } = await run(['doctor', '--database', `postgres://me:a@hidden/b@${server}`])
   expect(code).toBe(2)
   expect(stderr).toContain('%2F')

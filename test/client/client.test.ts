@@ -33,7 +33,7 @@ test('a client with an organization key sends the ID of the team', async () => {
 })
 
 describe('a call is retried', () => {
-  test('after a lost response, and the names that it had registered have the status existing', async () => {
+  test('after its response was lost, and names that it had already registered get the status "existing"', async () => {
     const { options } = await serve((call, response) => call === 2 && loseAnswer(response))
     const { results } = await registerAll(names(150), options)
     const statuses = [...Array(100).fill('created'), ...Array(50).fill('existing')]
@@ -69,7 +69,7 @@ describe('a call is retried', () => {
     }
   })
 
-  test('until `patience` is over', async () => {
+  test('until `patience` runs out', async () => {
     let asked = 0
     const { options } = await serve((call, response) => {
       if (call === 1) return false
@@ -130,7 +130,7 @@ describe('names with the result internal_error', () => {
     return { ...store, register }
   }
 
-  test('are retried after all others, and their results keep their position', async () => {
+  test('are retried after all other names, but all results stay in the order of the names', async () => {
     const progress: number[] = []
     // n7.com fails in more calls than the client needs to isolate it by halving.
     const store = failing(9)
@@ -143,7 +143,7 @@ describe('names with the result internal_error', () => {
     expect(progress).toEqual([98, 118, 120])
   })
 
-  test('make registerAll reject if every attempt fails; the error lists them, and has the other results', async () => {
+  test('make registerAll reject if every attempt fails; the error contains them, and all other results', async () => {
     const { options } = await serve(undefined, failing(Number.POSITIVE_INFINITY))
     const error = await rejection(registerAll(names(120), { ...options, patience: 1000 }))
     expect(error).toMatchObject({
@@ -241,14 +241,17 @@ describe('a 200 response that is not JSON', () => {
     expect(asked).toBe(1)
   })
 
-  test.each(['', '{"data":{"results":[{"status":"cre'])('is retried if it may have been cut short: %j', async cut => {
-    const { options } = await serve((call, response) => {
-      if (call > 1) return false
-      response.writeHead(200, { 'Content-Type': 'application/json' }).end(cut)
-      return true
-    })
-    expect((await registerAll(names(1), options)).totals).toMatchObject({ created: 1 })
-  })
+  test.each(['', '{"data":{"results":[{"status":"cre'])(
+    'leads to a retry if it may have been cut short: %j',
+    async cut => {
+      const { options } = await serve((call, response) => {
+        if (call > 1) return false
+        response.writeHead(200, { 'Content-Type': 'application/json' }).end(cut)
+        return true
+      })
+      expect((await registerAll(names(1), options)).totals).toMatchObject({ created: 1 })
+    },
+  )
 })
 
 test.each<[what: string, fetch: typeof globalThis.fetch]>([
@@ -288,8 +291,8 @@ test.each<[what: string, changes: object, message: string]>([
 test.each<[what: string, changes: object, message: RegExp]>([
   ['an undefined API key', { apiKey: undefined }, /"apiKey" must be an API key/],
   ['the unknown option "teamid"', { teamid: '1' }, /"teamid" does not exist; there are .*"teamId"/],
-  ['a negative patience', { patience: -1 }, /"patience" must be a number of milliseconds, 0 or more/],
-  ['a concurrency of 0', { concurrency: 0 }, /"concurrency" must be an integer above 0/],
+  ['-1 as `patience`', { patience: -1 }, /"patience" must be a number of milliseconds, 0 or more/],
+  ['0 as `concurrency`', { concurrency: 0 }, /"concurrency" must be an integer above 0/],
 ])('registerAll rejects %s', async (_, changes, message) => {
   expect(String(await rejection(registerAll([], { ...unused, ...changes } as never)))).toMatch(message)
 })
@@ -298,7 +301,7 @@ test.each([
   ['a.com', /^TypeError: The names must be an array or another iterable of strings; they are "a\.com"$/],
   [undefined, /^TypeError: The names must be an array .* they are undefined$/],
   [['a.com', 7], /^TypeError: The name at index 1 must be a string; it is 7$/],
-])('registerAll rejects the names %j', async (domains, message) => {
+])('registerAll rejects %j as the list of names', async (domains, message) => {
   expect(String(await rejection(registerAll(domains as never, unused)))).toMatch(message)
 })
 

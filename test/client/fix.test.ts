@@ -41,7 +41,7 @@ test('without the option "fix", no name is replaced and no preview is sent', asy
   expect(calls).toBe(1)
 })
 
-test('with the option "fix", a call whose response was lost is retried, and each name has its result', async () => {
+test('with the option "fix", a call whose response was lost is retried, and each name gets its result', async () => {
   const { options } = await serve((call, response) => (call === 1 || call === 4 ? loseAnswer(response) : false))
   const typed = names(250).map((name, index) => (index % 2 === 0 ? `https://${name}/` : name))
   const { results } = await registerAll(typed, { ...options, fix: true, concurrency: 1 })

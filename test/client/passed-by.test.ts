@@ -22,7 +22,7 @@ function createMonitored({ refuses = [], isAway = () => false }: { refuses?: str
 }
 
 describe('a name that the monitor refuses', () => {
-  test('among 1,000 names does not affect the others: 999 are registered, and the error contains it', async () => {
+  test('does not affect 999 other names: they are registered, and the error lists only the refused one', async () => {
     const { store, watched } = createMonitored({ refuses: ['n432.com'] })
     const { options } = callHere(store)
     const { error, milliseconds } = await whileTimeFlies(() => registerAll(names(1000), options))
@@ -56,7 +56,7 @@ describe('a name that the monitor refuses', () => {
     expect(milliseconds).toBeLessThan(2 * MINUTES)
   })
 
-  test('at first, but accepts later, gets a result, because it is retried at the end', async () => {
+  test('is retried at the end, and gets a result if the monitor no longer refuses it', async () => {
     const refuses = ['n7.com']
     const { store, watched } = createMonitored({ refuses })
     const { options, calls } = callHere(store)
@@ -76,7 +76,7 @@ describe('a name that the monitor refuses', () => {
     expect(calls.at(-1)).toBe(1)
   })
 
-  test('is retried until `patience` is over if it is the only name, as the monitor may be unavailable', async () => {
+  test('if it is the only one, is retried until `patience` runs out: the monitor may be unavailable', async () => {
     const { store } = createMonitored({ refuses: ['a.com'] })
     const { options } = callHere(store)
     const { error, milliseconds } = await whileTimeFlies(() =>
@@ -93,7 +93,7 @@ describe('an outage', () => {
     ['of the monitor', () => undefined],
     ['of the service', () => Promise.reject(new TypeError('connection refused'))],
     ['of the server behind a gateway', () => new Response('Bad Gateway', { status: 502 })],
-  ])('%s for ten minutes does not make registerAll reject, and takes fewer than 800 calls', async (what, answer) => {
+  ])('%s for ten minutes delays registerAll, which then succeeds after fewer than 800 calls', async (what, answer) => {
     let begin = Number.POSITIVE_INFINITY
     const isAway = () => performance.now() > begin && performance.now() < begin + 10 * MINUTES
     const { store, watched } = createMonitored({ isAway: () => what === 'of the monitor' && isAway() })
@@ -131,19 +131,22 @@ test.each<[retryAfter: string, patience: number, milliseconds: number]>([
   ['600', 5 * MINUTES, 0],
   ['100000', 5 * MINUTES, 0],
   ['240', 5 * MINUTES, 4 * MINUTES],
-])('if Retry-After is "%s" and `patience` is %i, the client stops after %i ms', async (retryAfter, patience, most) => {
-  const { options } = callHere(createStore(), () => unavailable({ 'Retry-After': retryAfter }))
-  const patient = { ...options, patience }
-  for (const work of [() => registerAll(['a.com'], patient), () => listAll(patient).next()]) {
-    const { error, milliseconds } = await whileTimeFlies<unknown>(work)
-    expect(error).toMatchObject({ status: 503, code: 'domain_registration_unavailable' })
-    expect(milliseconds).toBeGreaterThanOrEqual(most)
-    expect(milliseconds).toBeLessThan(most + 1000)
-    vi.useRealTimers()
-  }
-})
+])(
+  'if Retry-After is %s s and `patience` is %i ms, the client gives up after %i ms',
+  async (retryAfter, patience, most) => {
+    const { options } = callHere(createStore(), () => unavailable({ 'Retry-After': retryAfter }))
+    const patient = { ...options, patience }
+    for (const work of [() => registerAll(['a.com'], patient), () => listAll(patient).next()]) {
+      const { error, milliseconds } = await whileTimeFlies<unknown>(work)
+      expect(error).toMatchObject({ status: 503, code: 'domain_registration_unavailable' })
+      expect(milliseconds).toBeGreaterThanOrEqual(most)
+      expect(milliseconds).toBeLessThan(most + 1000)
+      vi.useRealTimers()
+    }
+  },
+)
 
-test('if the Retry-After of a call exceeds `patience`, its names get no results, but all other names do', async () => {
+test('if the Retry-After of one response exceeds `patience`, only the names of that call get no results', async () => {
   const hasN150 = (sent: readonly string[]) => sent.includes('n150.com')
   const intercept = (sent: readonly string[]) => (hasN150(sent) ? unavailable({ 'Retry-After': '3000' }) : undefined)
   const { options } = callHere(createStore(), intercept)

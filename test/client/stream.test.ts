@@ -33,7 +33,7 @@ describe('in a for await loop,', () => {
     }
   })
 
-  test('the client reads fewer than 2,500 names ahead, and closes their iterator if the loop ends early', async () => {
+  test('fewer than 2,500 names are read ahead, and their iterator is closed if the loop ends early', async () => {
     const { reads, endless } = countReads()
     const { options } = callHere(createStore())
     let done = 0
@@ -48,7 +48,7 @@ describe('in a for await loop,', () => {
     expect(reads).toEqual({ names: read, isClosed: true })
   })
 
-  test('the results of a failed call come after the others, and progress says where to resume', async () => {
+  test('the results of a retried call come after all others, and progress says where to resume', async () => {
     let isFirst = true
     const { options } = callHere(createStore(), sent => {
       if (!isFirst || !sent.includes('n150.com')) return undefined
@@ -72,7 +72,7 @@ describe('in a for await loop,', () => {
     ])
   })
 
-  test('an error has no results, because the loop has already received them', async () => {
+  test('an error contains no results, because the loop has already received them', async () => {
     const { options } = callHere(createStore(), sent =>
       sent.includes('n250.com') ? new Response('', { status: 403 }) : undefined,
     )
@@ -116,7 +116,7 @@ test('results are in order even if the first response arrives last', async () =>
   expect(results.map(({ input }) => input)).toEqual(names(900))
 })
 
-test('if the iterable of names throws, registerAll finishes the calls under way and rejects with it', async () => {
+test('if the iterable of names throws, registerAll finishes open calls, and then rejects with the error', async () => {
   const store = createStore()
   const failure = new Error('the file is gone')
   function* failing() {

@@ -100,13 +100,18 @@ test.each([
   ['a.b.com', '*.B.com.'],
   ['*.bücher.com', 'a.BÜCHER.com'],
   ['a.bücher.com', '*.bücher。com'],
-])('syncAll changes nothing if %j, registered and wanted, overlaps the wanted name %j', async (registered, other) => {
-  const { list, options } = await create([registered, ...names(9)])
-  const before = await list()
-  const wanted = [registered, other, ...names(9).slice(1)]
-  expect(String(await rejection(syncAll(wanted, options)))).toMatch(/which is wanted as well\. Nothing was changed\.$/)
-  expect(await list()).toEqual(before)
-})
+])(
+  'syncAll changes nothing if %j, which is registered and still wanted, overlaps the newly wanted %j',
+  async (registered, other) => {
+    const { list, options } = await create([registered, ...names(9)])
+    const before = await list()
+    const wanted = [registered, other, ...names(9).slice(1)]
+    expect(String(await rejection(syncAll(wanted, options)))).toMatch(
+      /which is wanted as well\. Nothing was changed\.$/,
+    )
+    expect(await list()).toEqual(before)
+  },
+)
 
 test('syncAll deletes as many names as `mostDeletions` allows', async () => {
   const { list, options } = await create(names(10))
@@ -115,7 +120,11 @@ test('syncAll deletes as many names as `mostDeletions` allows', async () => {
 })
 
 test.each<[what: string, changes: object, message: RegExp]>([
-  ['a share of 30 as `mostDeletions`', { mostDeletions: 30 }, /"mostDeletions" must be a share from 0 to 1/],
+  [
+    '30 as `mostDeletions`, which must be from 0 to 1',
+    { mostDeletions: 30 },
+    /"mostDeletions" must be a share from 0 to 1/,
+  ],
   ['the string "yes" as `dryRun`', { dryRun: 'yes' }, /"dryRun" must be true or false/],
   ['the option `onProgress`', { onProgress: () => {} }, /"onProgress" does not exist/],
 ])('syncAll rejects %s', async (_, changes, message) => {

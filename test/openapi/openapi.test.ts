@@ -140,7 +140,7 @@ test('the description of a key names the scope of each enabled operation', () =>
   expect(JSON.stringify(document.components.securitySchemes)).not.toMatch(/domains:(?:delete|read)/)
 })
 
-test('the document follows the path, key prefix, body limit and rate limit of the handler', () => {
+test('the document reflects the path, key prefix, body limit and rate limit of the handler', () => {
   const changed = openapi({ path: '/names', keyPrefix: 'acme', bodyLimit: 1000, rateLimited: false })
   expect(Object.keys(changed.paths)).toEqual(['/names'])
   const { responses, requestBody } = changed.paths['/names'].post
@@ -154,7 +154,7 @@ test('the document follows the path, key prefix, body limit and rate limit of th
   })
 })
 
-test('the options `security` and `securitySchemes` replace API keys by the application’s authentication', () => {
+test('the options `security` and `securitySchemes` replace API keys with the application’s authentication', () => {
   const security = [{ session: [] }]
   const securitySchemes = { session: { type: 'apiKey', in: 'cookie', name: 'sid' } } as const
   expect(openapi({ security, securitySchemes })).toMatchObject({
@@ -164,7 +164,7 @@ test('the options `security` and `securitySchemes` replace API keys by the appli
   expect(openapi({ security: [] }).components.securitySchemes).toEqual({})
 })
 
-test('the application sets the title, contact and servers', () => {
+test('the options `info` and `servers` appear in the document', () => {
   const info = { title: 'Monitoring', version: '2.3', license: { name: 'Terms', url: 'https://example.com/terms' } }
   const servers = [{ url: 'https://api.example.com' }]
   expect(openapi({ info, servers })).toMatchObject({ info, servers })

@@ -76,7 +76,7 @@ test('an ID that is sent instead of a hostname gets an "invalid" result, and not
   expect(await store.count()).toBe(1)
 })
 
-test('a name that only an older suffix list allowed can be deleted', async () => {
+test('a name can be deleted even if only an older suffix list allowed it', async () => {
   const store = createStore()
   const old = [
     { domain: '*.github.io', registrableDomain: 'github.io' },

@@ -104,7 +104,7 @@ describe('a registration is rejected if', () => {
     ['its time is before 1970', 'invalid_date', { createdAt: new Date(-1) }],
     ['its time is in the future', 'invalid_date', { createdAt: new Date(Date.now() + 2 * 86_400_000) }],
     ['its team has registered the name with another ID', 'domain_has_another_id', { domain: 'held.example.com' }],
-    ['another name has its ID', 'id_is_taken', { domainId: held.domainId }],
+    ['its ID belongs to another name', 'id_is_taken', { domainId: held.domainId }],
     ['another team has registered the name', 'domain_already_licensed', { domain: 'held.example.com', teamId: '2' }],
     ['a wildcard of its team covers it', 'wildcard_conflict', { domain: 'a.example.org' }],
     ['a wildcard of another team covers it', 'domain_already_licensed', { domain: 'a.example.org', teamId: '2' }],
@@ -136,7 +136,7 @@ test('a name behind a public suffix is imported although a wildcard above that s
   expect(await importDomains(store, rows)).toMatchObject({ imported: 2, rejected: [] })
 })
 
-test("an import locks a registration's own registrable domain and the one that today's suffix list gives", async () => {
+test("an import locks both the imported registrable domain and the one that today's suffix list gives", async () => {
   const store = createStore()
   const locked: unknown[] = []
   const watched: typeof store = {
@@ -189,7 +189,7 @@ test('the next sweep pushes the unsynchronized registrations of an import, and n
   expect(pushed).toMatchObject([{ kind: 'registered', domainId: unknown.domainId, teamId: '2' }])
 })
 
-test('a registration from 1970, or from a clock that is less than a day ahead, is imported', async () => {
+test('a registration whose time is in 1970, or less than a day in the future, is imported', async () => {
   const ahead = Date.now() + 86_000_000
   const rows = [
     toImport('old.example.com', { createdAt: new Date(0) }),

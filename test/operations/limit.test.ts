@@ -52,7 +52,7 @@ describe('a call', () => {
     expect(moved.mock.calls[0]?.[0]).toMatchObject({ counted: false })
   })
 
-  test('of a suspended team above its limit is rejected because of the suspension', async () => {
+  test('of a suspended team is rejected because of the suspension, even if it also exceeds the limit', async () => {
     const store = createStore({ teams: [{ ...toTeam(0), state: 'suspended' }] })
     expect(await rejection(register(store, ['a.com']))).toMatchObject({ code: 'team_suspended' })
   })

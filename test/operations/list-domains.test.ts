@@ -94,7 +94,7 @@ describe('a list', () => {
       ])
   })
 
-  test('contains the names of the team in `team_id`, but with a team key always those of its own team', async () => {
+  test('uses `team_id` with an organization key, and ignores it with a team key', async () => {
     const { store } = await createFilledStore()
     expect((await listDomains(anyTeam, { team_id: '2' }, store)).data.domains).toHaveLength(1)
     expect((await listDomains(reading, { team_id: '2', limit: '1' }, store)).data.domains[0]?.domain).toBe(
@@ -123,7 +123,7 @@ describe('a list', () => {
     [{ below: '192.0.43.8' }, /^below must be a name/],
     [{ below: '2a00:1450:4001:82b::200e' }, /^below must be a name/],
     [{ below: 'example.com', domain: 'a.com' }, /^domain cannot be sent with "below"/],
-  ])('with %j fails with 400, and the message names the parameter', async (query, message) => {
+  ])('with the query %j fails with 400, and the message names the parameter', async (query, message) => {
     const store = createStore()
     const list = vi.spyOn(store, 'list')
     expect(await rejection(listDomains(reading, query as never, store))).toMatchObject({
@@ -148,7 +148,7 @@ describe('a list', () => {
   )
 
   test.each([{}, { team_id: '' }, { team_id: '1a' }, { team_id: ['1', '1'] }, { team_id: '1'.repeat(65) }])(
-    'with an organization key and %j fails with 400, and the message names team_id',
+    'with an organization key and the query %j fails with 400, and the message names team_id',
     async query => {
       expect(await rejection(listDomains(anyTeam, query as never, createStore()))).toMatchObject({
         ...{ status: 400, message: expect.stringMatching(/^team_id (?:is required|must)/) },
@@ -182,7 +182,7 @@ describe('a list', () => {
     expect((await listDomains(reading, empty, store)).data.domains).toHaveLength(3)
   })
 
-  test('continues after a name that only an older suffix list allowed', async () => {
+  test('can resume after a name that only an older suffix list allowed', async () => {
     const store = createStore()
     const registrableDomain = 'eu-west-1.amazonaws.com'
     const old = ['*.s3.amazonaws.com', 'x.amazonaws.com'].map(domain => ({ domain, registrableDomain }))

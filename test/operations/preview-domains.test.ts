@@ -30,7 +30,7 @@ test('a preview returns the results of the registration that follows, except for
   ])
 })
 
-test('invalid results of a preview, but not of a registration, have a reason, details and a suggestion', async () => {
+test('invalid results have a reason, details and a suggestion in a preview, but not in a registration', async () => {
   const store = createStore()
   await registerDomains(team1, { domains: ['*.bücher.de', 'a.example.com'] }, store)
   const urls = ['https://Bücher.example/', 'https://Bücher.de/', 'http://127.0.0.1/']

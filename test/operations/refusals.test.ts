@@ -44,7 +44,7 @@ describe.each(Object.entries(operations))('%s', (_, { call, scope, method, input
   const team = { type: 'team', teamId: '1', scopes: [scope] } as const
   const anyTeam = { ...organization, scopes: [scope] }
 
-  test('rejects a call without the scope or a team, or for another team, without calling the store', async () => {
+  test('rejects a call without the scope or without a valid team before it reaches the store', async () => {
     const store = createStore()
     const asked = vi.spyOn(store, method)
     const refused: [KeyContext, object, code: string][] = [

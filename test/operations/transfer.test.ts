@@ -282,7 +282,7 @@ describe('a transfer', () => {
     expect(String(error)).toContain('TypeError: The store has no method "transfer"')
   })
 
-  test('to a team with a limit fails if the store cannot count, and nothing changes', async () => {
+  test('to a team with a limit fails, and changes nothing, if the store does not count the names', async () => {
     const store = createLimited()
     await save(store, '1', ['a.com'])
     const blind = {

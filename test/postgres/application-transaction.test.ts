@@ -173,7 +173,7 @@ describe('a pending change', () => {
     expect(await store.synchronizePending()).toEqual({ synchronized: 3, failed: 0 })
   })
 
-  test("is not locked if a call in the application's transaction submits the same name", async () => {
+  test("is not locked by a call in the application's transaction that submits the name again", async () => {
     const serving = createPostgresStore({ database: pool, findTeam, synchronize() {} })
     await save(serving, '1', ['a.com'])
     const store = await begin({ synchronize() {} })
@@ -193,7 +193,7 @@ describe('while a call in an open transaction holds its locks,', () => {
       { timeout: 4000 },
     )
 
-  test('a release of a name that the call registers waits for the commit, and then releases it', async () => {
+  test('a release of the same name waits for the commit, and then succeeds', async () => {
     const serving = createPostgresStore({ database: pool, findTeam })
     await save(serving, '1', ['a.com'])
     await save(await begin(), '1', ['b.com'])
@@ -203,7 +203,7 @@ describe('while a call in an open transaction holds its locks,', () => {
     expect(toDomains(await releasing).sort()).toEqual(['a.com', 'b.com'])
   })
 
-  test('a second import of an ID that the call imports waits for the commit, and is then rejected', async () => {
+  test('another import with the same ID waits for the commit, and is then rejected', async () => {
     const serving = createPostgresStore({ database: pool, findTeam })
     const domainId = createUuidGenerator()()
     const row = { domainId, teamId: '1', createdAt: new Date(0), synchronized: true }
@@ -267,7 +267,7 @@ test.each(['REPEATABLE READ', 'SERIALIZABLE'])(
   },
 )
 
-test('if findTeam waits for a second connection of a full pool, the error says to use the first', async () => {
+test('if findTeam waits in vain for a second connection, the error says to query on the same connection', async () => {
   const one = server.createPool({ max: 1 })
   const transaction = await one.connect()
   await transaction.query('BEGIN')
@@ -328,9 +328,9 @@ test('two stores on one client take turns, so a failure in one does not undo wor
 })
 
 test.each([
-  ['the failed call gets its error first', false],
-  ['the failed call gets its error last', true],
-])('if a call fails, the first call of another store on its client waits for the rollback (%s)', async (_, isLate) => {
+  ['the failed call gets its error before the other call', false],
+  ['the failed call gets its error after the other call', true],
+])("if a call fails, another store's first call on the same client waits for the rollback (%s)", async (_, isLate) => {
   await pool.query(poison)
   await client.query('BEGIN')
   const open = (query: PostgresTransaction['query']) => createPostgresStore({ database: { query }, findTeam })
@@ -355,7 +355,7 @@ test.each([
   await pool.query(`DROP TRIGGER saboteur ON ${table}`)
 })
 
-test('if a call times out while it waits for another store on the same client, the next call still waits', async () => {
+test('a call waits for another store on the same client even if an earlier call timed out while waiting', async () => {
   await save(createPostgresStore({ database: pool, findTeam }), '1', ['a.com'])
   const other = await pool.connect()
   await other.query('BEGIN; SELECT FROM domain_registration.locks FOR UPDATE')
@@ -447,7 +447,7 @@ describe('a call that times out', () => {
     return { sent, store: createPostgresStore({ database: { query }, findTeam, timeLimit }) }
   }
 
-  test('while waiting for a lock sends no more statements, and the transaction stays usable', async () => {
+  test('sends no more statements if it was waiting for a lock, and the transaction stays usable', async () => {
     await save(createPostgresStore({ database: pool, findTeam }), '1', ['locked.com'])
     const { sent, store } = await beginWatched()
     const other = await pool.connect()
@@ -465,7 +465,7 @@ describe('a call that times out', () => {
   })
 
   test.each(['INSERT', 'SELECT current_setting', 'RELEASE'])(
-    'because its process froze after a statement (%s) sends nothing once the transaction has ended',
+    'sends nothing once the transaction has ended, even if its process froze after a statement (%s)',
     async word => {
       const { sent, store } = await beginWatched(text => text.startsWith(word) && standStill(700))
       const answer = registerDomains(team1, { domains: ['www.frozen.com'] }, store, { timeLimit: 1000 })
@@ -488,7 +488,7 @@ describe('a call that times out', () => {
     },
   )
 
-  test('while waiting for a lock has time for its rollback, because the server cancels the statement', async () => {
+  test('has time to roll back even if it was waiting for a lock: the server cancels the statement', async () => {
     await save(createPostgresStore({ database: pool, findTeam }), '1', ['locked.com'])
     const { store } = await beginWatched(() => {}, 2000)
     const other = await pool.connect()
@@ -500,7 +500,7 @@ describe('a call that times out', () => {
     expect(error).toMatchObject({ code: '57014' })
   })
 
-  test('because the network became slow saves nothing, and the next call succeeds', async () => {
+  test('saves nothing if the network became slow, and the next call succeeds', async () => {
     let isLate = false
     await client.query('BEGIN')
     const query = async (text: string, values: unknown[]) => {

@@ -183,7 +183,7 @@ describe('pg: a transaction that fails', () => {
     expect(released).toEqual([undefined])
   })
 
-  test('because its process was busy beyond the time limit sends no more statements', async () => {
+  test('sends no more statements if its process was busy beyond the time limit', async () => {
     const { sent, released, database } = connect(async () => ({ rows: [] }))
     const running = database.transact(createDeadline(200), {}, async ({ change }) => {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 210)

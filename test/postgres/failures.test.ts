@@ -73,16 +73,19 @@ describe.each([
   test.each([
     ['takes no callback', (pool: Pool) => () => pool.connect()],
     ['is wrapped in an asynchronous function', (pool: Pool) => async (done: never) => pool.connect(done)],
-  ])('accepts a pool whose `connect` %s, and rejects with the error of a closed pool', async (_, toConnect) => {
-    const { database: pool, store } = createStore()
-    const behind = createPostgresStore({ database: { connect: toConnect(pool) }, findTeam: () => null })
-    await save(behind, '1', ['a.com', 'b.com'])
-    expect(await lookUp(store, '2', ['a.com'])).toMatchObject({ registrations: [{ teamId: '1' }] })
-    await pool.end()
-    await expect(save(behind, '1', ['c.com'])).rejects.toThrow('after calling end on the pool')
-  })
+  ])(
+    'accepts a pool whose `connect` %s, and rejects with the pool’s error once the pool is closed',
+    async (_, toConnect) => {
+      const { database: pool, store } = createStore()
+      const behind = createPostgresStore({ database: { connect: toConnect(pool) }, findTeam: () => null })
+      await save(behind, '1', ['a.com', 'b.com'])
+      expect(await lookUp(store, '2', ['a.com'])).toMatchObject({ registrations: [{ teamId: '1' }] })
+      await pool.end()
+      await expect(save(behind, '1', ['c.com'])).rejects.toThrow('after calling end on the pool')
+    },
+  )
 
-  test('rejects a call that saves a name without locking its registrable domain, and saves nothing', async () => {
+  test('rejects a call that would save a name without locking its registrable domain, and saves nothing', async () => {
     const { store } = createStore()
     const request = createRequest('1', [toTestName('a.com')], [], () => ['a.com', 'b.com'].map(toTestName))
     await expect(store.register(request)).rejects.toThrow('not locked')
@@ -130,7 +133,7 @@ describe.each([
     expect(countDeadlocks()).toBe(before)
   })
 
-  test('locks even the unregistered names of a release, so no other call can register them meanwhile', async () => {
+  test('locks each name of a release, registered or not, so no other call can register it meanwhile', async () => {
     const { store } = createStore()
     await save(store, '1', ['a.com', 'www.z.com'])
     const other = await foreign.connect()
@@ -142,7 +145,7 @@ describe.each([
     expect(toDomains(await releasing)).toEqual(['a.com'])
   })
 
-  test('rejects with the lock timeout if another program holds a lock, and then reuses its connection', async () => {
+  test('rejects a call with a lock timeout if another program holds the lock, and reuses the connection', async () => {
     const { database: pool, store } = createStore({ timeLimit: 500 }, { options: '-c lock_timeout=50ms' })
     await save(store, '1', ['example.com'])
     const failure = await whileLocked(() => rejection(save(store, '1', ['www.example.com', 'example.org'])))
@@ -152,7 +155,7 @@ describe.each([
     expect(await save(store, '1', ['www.example.com'])).toHaveLength(1)
   })
 
-  test('releases the other names if another program deletes one of them during the release', async () => {
+  test('completes a release of two names even if another program deletes one of them meanwhile', async () => {
     const { store } = createStore()
     await save(store, '1', ['a.com', 'b.com'])
     const other = await foreign.connect()
@@ -191,20 +194,17 @@ describe.each([
   test.each([
     ['a row', 'TRIGGER'],
     ['the commit', 'CONSTRAINT TRIGGER'],
-  ])(
-    'rejects a call if the database rejects %s, saves nothing of the call, and keeps its connection',
-    async (_, kind) => {
-      await sabotage('poison', "RAISE EXCEPTION 'poisoned' USING ERRCODE = 'DR001'", kind)
-      const { database: pool, store } = createStore()
-      const names = ['example.com', 'poison.example.com', 'example.org']
-      await expect(rejection(save(store, '1', names))).resolves.toMatchObject({ code: 'DR001' })
-      expect([pool.totalCount, pool.idleCount]).toEqual([1, 1])
-      expect(await held()).toEqual([])
-      expect(toDomains(await save(store, '1', ['example.com']))).toEqual(['example.com'])
-    },
-  )
+  ])('rejects a call if the database rejects %s; nothing is saved, and the connection is reused', async (_, kind) => {
+    await sabotage('poison', "RAISE EXCEPTION 'poisoned' USING ERRCODE = 'DR001'", kind)
+    const { database: pool, store } = createStore()
+    const names = ['example.com', 'poison.example.com', 'example.org']
+    await expect(rejection(save(store, '1', names))).resolves.toMatchObject({ code: 'DR001' })
+    expect([pool.totalCount, pool.idleCount]).toEqual([1, 1])
+    expect(await held()).toEqual([])
+    expect(toDomains(await save(store, '1', ['example.com']))).toEqual(['example.com'])
+  })
 
-  test('gives a connection back if the pool lends it only after the call has timed out', async () => {
+  test('returns a connection to the pool even if it was obtained only after the call had timed out', async () => {
     const { database: pool, store } = createStore({ timeLimit: 100 })
     const borrowed = await pool.connect()
     await expect(rejection(save(store, '1', ['a.com']))).resolves.toMatchObject({ name: 'TimeLimitError' })
@@ -244,7 +244,7 @@ describe.each([
     expect(await countListeners()).toBe(before)
   })
 
-  test('discards a connection whose plans have outdated column types', async () => {
+  test('discards a connection if a column type has changed since its statements were prepared', async () => {
     const { database: pool } = createStore()
     await foreign.query('DROP TABLE IF EXISTS changing; CREATE TABLE changing (value integer)')
     const database = toDatabase({ database: pool })
@@ -315,7 +315,7 @@ describe.each([
     ])
   })
 
-  test("leaves none of its settings in the pool's sessions", async () => {
+  test("leaves the settings of the pool's sessions unchanged", async () => {
     const { database: pool, store } = createStore()
     const settings = ['statement_timeout', 'idle_in_transaction_session_timeout', 'enable_seqscan', 'enable_hashjoin']
     const show = async () =>

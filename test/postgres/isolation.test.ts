@@ -104,7 +104,7 @@ test('a release and a transfer delete only the lock rows of their own registrabl
   expect(rows).toEqual([{ registrable_domain: 'c.co.uk' }])
 })
 
-test('`find` sees one state of the registrations, even if other calls commit between its statements', async () => {
+test('`find` reads a single consistent state, even if other calls commit between its statements', async () => {
   await migrate({ database: pool, schema: 'moving' })
   const store = createPostgresStore({ database: pool, schema: 'moving', findTeam })
   await save(store, '1', ['a.example.com'])

@@ -54,14 +54,14 @@ describe.skipIf(!program)(name, () => {
   test.each([
     ['with', true],
     ['without', false],
-  ])('all calls succeed %s pipelining if statements are sent without names', async (word, pipeline) => {
+  ])('%s pipelining, all calls succeed if statements have no names', async (word, pipeline) => {
     const schema = `${word}_pipelining`
     expect(await call(createPool(pipeline), schema, false)).toEqual([])
     const { rows } = await pool.query(`SELECT count(*)::integer FROM ${schema}.names`)
     expect(rows).toEqual([{ count: CALLERS + CALLERS * CALLS }])
   })
 
-  test('calls fail if statements are sent with names, so preparedStatements: false is needed', async () => {
+  test('calls fail if statements have names, so preparedStatements: false is needed', async () => {
     const failures = await call(createPool(true), 'with_names', true)
     const codes = failures.map(error => (error as { code?: string }).code)
     expect(codes.filter(code => code === '26000' || code === '42P05').length).toBeGreaterThan(0)

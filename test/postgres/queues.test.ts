@@ -63,7 +63,7 @@ describe('calls that share a registrable domain', () => {
     expect(begun).toEqual(['1', '2', '3', '4'])
   })
 
-  test('pass their turn on to the next call if they time out just as it comes', async () => {
+  test('pass their turn on to the next call if they time out just as their turn comes', async () => {
     const queues = createQueues()
     const ends: (() => void)[] = []
     const run = <T>(work: () => Promise<T>, deadline = createDeadline(2000)) => queues.run(['a.com'], deadline, work)

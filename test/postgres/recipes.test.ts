@@ -41,7 +41,7 @@ test('the query in docs/recipes/admin.md finds names that contain a word, with a
   expect(rows.map(row => row['QUERY PLAN']).join('\n')).toContain('names_containing')
 })
 
-test("the table in docs/recipes/audit.md keeps a name's first entry, and the query finds missing entries", async () => {
+test('in docs/recipes/audit.md, the table keeps a name’s first entry; the query finds missing entries', async () => {
   const [create = '', insert = '', findMissing = ''] = readSql('audit')
   await pool.query('DELETE FROM domain_registration.names')
   await pool.query(create)

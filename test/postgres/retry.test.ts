@@ -39,7 +39,7 @@ describe('a transaction', () => {
     expect(pauses).toEqual([4, 8, 16, 32, 64, 128, 160, 160])
   })
 
-  test("is tried only three times after a unique violation, as the constraint may be the application's", async () => {
+  test("is tried only three times after a unique violation: the constraint may be the application's", async () => {
     expect(await run({ code: '23505' })).toMatchObject({ attempts: 3, error: { code: '23505' } })
   })
 
@@ -57,7 +57,11 @@ describe('a transaction', () => {
   test.each([
     ['is repeated after a conflict that an ORM reports as the cause of its own error', nested(1), 2],
     ['is repeated after a conflict at the end of a chain of six causes', nested(6), 2],
-    ['is repeated after a conflict whose code Prisma calls originalCode', { cause: { originalCode: '40001' } }, 2],
+    [
+      'is repeated after a conflict whose code is in Prisma’s property originalCode',
+      { cause: { originalCode: '40001' } },
+      2,
+    ],
     [
       'is repeated after a conflict that a driver adapter of Prisma reports',
       { meta: { driverAdapterError: { cause: { originalCode: '40001' } } } },

@@ -103,7 +103,7 @@ test('without pipelining, each statement waits for the response to the previous 
   expect(await tripsOf(['unpipelined.com'], unpipelined)).toEqual([...first, ...second].map(each => [each]))
 })
 
-test('a release reads in one transaction and locks in the next, because Citus may move a shard between', async () => {
+test('a release reads in one transaction and locks in the next: Citus may move a shard in between', async () => {
   await tripsOf(['moved.com'])
   trips = []
   expect(await store.release('1', ['moved.com'])).toHaveLength(1)

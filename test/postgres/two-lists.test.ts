@@ -17,7 +17,7 @@ describeTwoLists(async () => {
   return ({ createPostgresStore }) => createPostgresStore({ database: server.createPool(), schema, findTeam })
 })
 
-test('different suffix lists at once may let names overlap, which the query in docs/upgrades.md finds', async () => {
+test('if servers use different suffix lists, names may overlap; the query in docs/upgrades.md finds them', async () => {
   const pool = server.createPool()
   await migrate({ database: pool })
   const olderLibrary = await buildOlderLibrary()

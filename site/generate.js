@@ -35,7 +35,7 @@ function writeExamples() {
   }
 }
 
-// typedoc's own list of entry points is not needed, because the sidebar contains these links.
+// typedoc's own list of entry points is not needed, because the sidebar links to the entry points.
 rmSync(new URL('README.md', reference))
 const pages = readdirSync(reference, { recursive: true, encoding: 'utf8' }).filter(file => file.endsWith('.md'))
 if (pages.length < 11) throw new Error(`The reference has ${pages.length} pages, not one for each entry point`)

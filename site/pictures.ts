@@ -1,6 +1,6 @@
 /**
- * Draws the pictures in `docs/pictures`: `node --import tsx site/pictures.ts`. Each picture is one file for the light and
- * the dark theme, and is narrow enough for a phone. The chart of costs uses the benchmark's figures.
+ * Draws the pictures in `docs/pictures`: `node --import tsx site/pictures.ts`. Each picture is one file for the light
+ * and the dark theme, and is narrow enough for a phone. The chart of costs uses the benchmark's figures.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type GoalName, goals } from '../bench/goals.ts'
@@ -142,8 +142,8 @@ const shown = [
 ] as const
 
 /**
- * Draws the cost of calls, compared with that of other programs. The length of each bar is the median of the benchmark's
- * figures.
+ * Draws the cost of calls, compared with that of other programs. The length of each bar is the median of the
+ * benchmark's figures.
  */
 function drawCosts(): string {
   const rows = shown

@@ -36,8 +36,8 @@ function writeForPrograms(folder) {
 }
 
 /**
- * Lets VitePress resolve `vue` when it renders pages on Node. `vue` is in the `node_modules` of `site/`, which pages
- * outside `site/` do not search.
+ * Lets VitePress resolve `vue` when it renders pages on Node. `vue` is in the `node_modules` of `site/`, where imports
+ * in pages outside `site/` are not looked up.
  */
 const vueOfTheSite = {
   name: 'vue of the site',

@@ -662,7 +662,7 @@ const ofSweeping: readonly BrokenStore[] = [
   }),
   broken(
     'release-outlives-a-failed-push',
-    'postpones a registration whose push failed instead of the release that followed it',
+    'postpones a registration whose push failed, instead of the release that followed it',
     {
       postpone({ waiting }, { change, wait }) {
         const found = waiting.get(change.domainId)

@@ -1,8 +1,8 @@
 /**
- * How long one call that registers or deletes can block the event loop, with a body of 256 KiB: the call's CPU time in
- * the handler and in each store. The figure is the minimum of several runs, so the garbage collection of earlier runs
- * does not count. While a store waits, other work may run, but the figure adds up the CPU time before and after the
- * wait.
+ * How long a single call to register or delete names, with a body of 256 KiB, can block the event loop: the call's CPU
+ * time in the handler and in each store. The figure is the minimum of several runs, so the garbage collection of
+ * earlier runs does not count. While a store waits, other work may run, but the figure adds up the CPU time before and
+ * after the wait.
  */
 import { createHandler } from '../src/http/index.ts'
 import { createMemoryKeyStore, createMemoryStore, type DomainStore, generateApiKey } from '../src/index.ts'

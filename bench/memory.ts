@@ -1,4 +1,6 @@
-/** Compares registering 100 new names in the memory store with `tldts.parse`, which does part of classifying them. */
+/**
+ * Compares registering 100 new names in the memory store with `tldts.parse`, which does a part of the classification.
+ */
 import { createMemoryStore, registerDomains } from 'domain-registration'
 import { parse } from 'tldts'
 import { compare, keyContext, newNames, report, team, time } from './measure.ts'

@@ -17,7 +17,7 @@ const MILLIONS = 10
 /** After a checkpoint, the first write to a page logs the whole page; later writes log only the change. */
 const TURNS = { warmUp: 3000, rounds: 400 }
 
-/** From one to three names below each registrable domain. Indexes are created afterwards, which is faster. */
+/** One to three names below each registrable domain. Indexes are created afterwards, which is faster. */
 async function fill(pool: Pool, schema: string): Promise<void> {
   const { rows } = await pool.query<{ name: string; definition: string }>(
     `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
@@ -107,8 +107,8 @@ async function measureOwners(): Promise<number> {
 }
 
 /**
- * The peak memory of this process, both server and reader, during an export, compared with the peak during the first
- * tenth of the export.
+ * The peak memory of this process, which is both server and reader, during an export, compared with the peak during the
+ * export's first tenth.
  */
 async function measureExport(): Promise<number> {
   const authenticate = () => ({ ...keyContext, scopes: ['domains:read'] })

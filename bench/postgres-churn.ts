@@ -1,6 +1,6 @@
 /**
  * Registers and releases a million names while 100,000 others stay registered. Finds out which tables grow, and how
- * much slower calls become. To replace three million: `CHURN=3000000 node --import tsx bench/postgres-churn.ts`.
+ * much slower calls become. To replace three million names: `CHURN=3000000 node --import tsx bench/postgres-churn.ts`.
  */
 import { registerDomains } from '../src/index.ts'
 import { createPostgresStore, migrate } from '../src/postgres/index.ts'

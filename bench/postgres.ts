@@ -35,7 +35,7 @@ export function createRegister(database: Pool, schema: string) {
 
 const HELD = 10_000
 
-/** Registers and releases the same names in two teams with equally many names. One of the teams has a limit. */
+/** Registers and releases the same names in two teams with the same number of names. One of the teams has a limit. */
 async function compareLimit(database: Pool, schema: string): Promise<number> {
   const sideOf = async (id: string, maxDomains: number | null) => {
     const store = createPostgresStore({ database, schema, findTeam: () => ({ ...team, id, maxDomains }) })

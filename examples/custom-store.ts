@@ -1,5 +1,5 @@
 /**
- * An example of your own store, on LevelDB. Copy it, change it, and test it with `domain-registration/testing`.
+ * An example of your own store, on LevelDB. Copy this file, change it, and test it with `domain-registration/testing`.
  *
  * LevelDB is a sorted map. Each registration has three entries, so every lookup reads single keys or a range. Each
  * pending change has one entry. Registering a wildcard scans the names below it, and a sweep scans the pending changes.

@@ -1,6 +1,6 @@
 /**
  * Starts the program of `sqlite.ts`, with a Swagger UI page that describes the call and lets you try it. Prints the
- * page's address. If Node has no SQLite, it starts the program of `express.ts` instead.
+ * page's address. Without SQLite in Node, starts the program of `express.ts` instead.
  */
 import { openapi } from 'domain-registration/openapi'
 import absolutePath from 'swagger-ui-dist/absolute-path.js'

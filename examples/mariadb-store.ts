@@ -1,6 +1,6 @@
 /**
- * A store in MariaDB, for any number of processes that share a database. Copy it together with mariadb-tables.sql,
- * change it, and test it with `domain-registration/testing`. See docs/recipes/mysql.md.
+ * A store in MariaDB, for any number of processes that share a database. Copy this file and mariadb-tables.sql, change
+ * them, and test the store with `domain-registration/testing`. See docs/recipes/mysql.md.
  */
 import {
   createManagedStore,

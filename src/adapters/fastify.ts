@@ -45,8 +45,8 @@ const pluginRules: Rules = {
 
 /**
  * Handles `POST /v1/domains` in a Fastify 4 or 5 application. The plugin is encapsulated: it does not affect your
- * content type parsers, error handler or other routes. Your hooks also run for its routes. Fastify's `prefix` comes
- * before our `path`.
+ * content type parsers, error handler or other routes. Your hooks also run for the plugin's routes. Fastify's `prefix`
+ * comes before our `path`.
  *
  * If `@fastify/swagger` is registered first, its OpenAPI document contains the operation as {@link openapi} describes
  * it. With `authenticate`, use `security` and `securitySchemes` to describe how your callers authenticate.

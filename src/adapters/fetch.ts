@@ -18,7 +18,7 @@ import { requireOptions } from '../options.ts'
 import { createChunks } from './chunks.ts'
 import { deliver } from './deliver.ts'
 
-/** A request with the context that your framework passes with it. */
+/** A request, with the context that your framework passes along. */
 export interface FetchRequest<Context = unknown> extends AdapterRequest<Request> {
   /** The second argument of the handler: Hono's context, SvelteKit's `locals`, the `env` of a Worker. */
   readonly context: Context

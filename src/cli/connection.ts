@@ -30,8 +30,8 @@ export const selectOwners = (table: string): string =>
 export const findTeam = () => null
 
 /**
- * Loads a package that the application has installed, searching from the current directory. Returns `undefined` if it
- * is not installed.
+ * Loads a package that the application has installed, searching from the current directory. Returns `undefined` if the
+ * package is not installed.
  */
 export function loadDriver<Driver>(name: string): Driver | undefined {
   const load = createRequire(join(process.cwd(), 'package.json'))

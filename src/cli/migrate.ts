@@ -6,7 +6,7 @@ export const migrate: Command = {
   purpose: 'creates the tables if they are missing; --print only prints their SQL, and needs no database',
   flags: ['print'],
   async run({ flags, target, connect }: Invocation): Promise<Result> {
-    // With --print, the command does not connect, so it needs no address. By default, it prints the SQL for PostgreSQL.
+    // With --print, the command does not connect, so it needs no address. By default, the SQL is for PostgreSQL.
     const place = target(flags.has('print') ? 'postgres://' : undefined)
     if (flags.has('print')) {
       const sql = place.kind === 'postgres' ? postgresSchema({ schema: place.schema }) : sqliteSchema()

@@ -1,7 +1,7 @@
 import { looksLikeKey } from '../keys/api-key.ts'
 
 /**
- * Escapes the characters that could control a terminal. Use it for text from outside, such as the label of an API key.
+ * Escapes the characters that could control a terminal. Meant for text from outside, such as the label of an API key.
  */
 export const toPrintable = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, found => `\\u{${found.codePointAt(0)?.toString(16)}}`)

@@ -21,7 +21,7 @@ export interface NamesProgress<Result> {
   readonly done: number
   /** How many names there are, if they are an array or a `Set`. Otherwise `undefined`. */
   readonly total: number | undefined
-  /** The index of the first name without a result. To resume after a stop, leave out all names before it. */
+  /** The index of the first name without a result. To resume after a stop, leave out all names before this one. */
   readonly resumeAt: number
   /** The results of the last call, in the order of its names. */
   readonly results: readonly Result[]
@@ -36,7 +36,7 @@ export class NamesError<Result> extends CallError {
   readonly results: readonly Result[]
   /** The names that were sent and have no result, in their original order. */
   readonly inputs: readonly string[]
-  /** The index of the first name without a result. To resume, leave out all names before it. */
+  /** The index of the first name without a result. To resume, leave out all names before this one. */
   readonly resumeAt: number
 
   constructor(failure: CallFailure, { results, inputs, resumeAt }: NamesState<Result>) {

@@ -5,7 +5,7 @@ import { lookAlikes, shownScripts } from './idna/tables.ts'
 
 /**
  * Returns a hostname as people read it: each label in Unicode if that is safe, otherwise as an A-label. The result is
- * the same on every runtime. Use it in pages, messages and logs; compare, store and send `domain`.
+ * the same on every runtime. Use the result in pages, messages and logs, but compare, store and send `domain` itself.
  *
  * A label is shown in Unicode if three conditions hold:
  *

@@ -15,8 +15,8 @@ export interface SuffixList {
 const known: SuffixList = { version: '7.5.4', published: '2026-11-15' }
 
 /**
- * The Public Suffix List that this process uses for every response. Show it to the operator: a top-level
- * domain that is newer than the list is rejected as `internal_domain`.
+ * The Public Suffix List that this process uses for every response. Show its date to the operator: a top-level domain
+ * that is newer than the list is rejected as `internal_domain`.
  *
  * @example
  * suffixList // { version: '7.5.4', published: '2026-11-15' }

@@ -33,7 +33,7 @@ export interface ReadOperation<Success = OpenApiResponse> extends OperationObjec
   parameters: { name: string; in: 'query'; description: string; schema: JsonSchema }[]
 }
 
-/** A Response Object of OpenAPI: the response with one status. */
+/** A Response Object of OpenAPI: the response with a given status. */
 export interface OpenApiResponse<Content = { 'application/json': MediaType }> {
   description: string
   headers: Record<string, { description: string; required?: boolean; schema: JsonSchema; example?: unknown }>

@@ -38,7 +38,7 @@ const parameters = [
   ),
   header(
     SIGNATURE,
-    'The HMAC-SHA256 of ID, timestamp and body as sent, joined by full stops, for each secret.',
+    'For each secret, the HMAC-SHA256 of ID, timestamp and body as sent, joined by full stops.',
     { pattern: `^${SIGNATURE_PATTERN}( ${SIGNATURE_PATTERN})*$` },
     'v1,eUyqif9gWteF2gIjODEnNzZX2GpgfaGo7WlJhGPtlbE=',
   ),

@@ -11,7 +11,7 @@ export interface Place {
 export type Ask = <Row>(text: string, ...values: readonly unknown[]) => Promise<readonly Row[]>
 
 export interface Connection {
-  /** Runs a single statement in one round trip. Use it only for statements that lock no table. */
+  /** Runs a single statement in one round trip. Only for statements that lock no table. */
   readonly ask: Ask
   /**
    * Calls `work` in a transaction that is then rolled back, so nothing changes, and locks are held only briefly.

@@ -31,7 +31,7 @@ export async function* findPostgresDrift(ask: Ask, place: Place): AsyncGenerator
       yield differs(
         `the table "${expected.name}" is missing`,
         sql,
-        'Restore it from a backup. Only if you can lose its rows, run:',
+        'Restore it from a backup. Only if you can lose the rows, run:',
       )
     }
   }

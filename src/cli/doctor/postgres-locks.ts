@@ -29,8 +29,8 @@ const toSession = (activity: string) => `json_build_object('pid', ${activity}.pi
 
 /**
  * Selects the sessions that wait for a lock and already hold a lock of any mode on one of our tables. If a session
- * waits for a row, `pg_locks` shows the transaction that it waits for, but not the table. So the lock that the session
- * already holds identifies the table.
+ * waits for a row, `pg_locks` shows which transaction it waits for, but not in which table. So the lock that the
+ * session already holds identifies the table.
  */
 const SELECT_WAITS = `
 SELECT ${toSession('waiting')} AS waiting, extract(epoch FROM clock_timestamp() - lock.waitstart)::float8 AS seconds,
@@ -163,7 +163,7 @@ function toAdvice(sessions: readonly Session[]): string {
   const right = sessions.some(({ query }) => query === '<insufficient privilege>')
     ? '. To see the queries: GRANT pg_read_all_stats TO the role of the doctor'
     : ''
-  return `If nobody needs its transaction, end the session as a superuser or a member of pg_signal_backend${right}:`
+  return `If nobody needs the transaction, end the session as a superuser or a member of pg_signal_backend${right}:`
 }
 
 const end = ({ pid }: Session) => `SELECT pg_terminate_backend(${pid})`

@@ -104,7 +104,7 @@ async function* examineTransactions(ask: Ask): AsyncGenerator<Finding> {
   }
 }
 
-/** Examines the round trip to the database, and its clock. */
+/** Examines the round trip to the database, and the database's clock. */
 async function* examineTrips(ask: Ask): AsyncGenerator<Finding> {
   const trips: { elapsed: number; skew: number }[] = []
   for (let count = 0; count < TRIPS; count += 1) {

@@ -2,7 +2,7 @@ import { sqliteSchema } from '../../sqlite/schema.ts'
 import type { Handle } from '../sqlite.ts'
 import { type Finding, wrong } from './finding.ts'
 
-/** A table or an index, with the SQL that created it, as SQLite stores it. */
+/** A table or an index, with the SQL that created it, as stored by SQLite. */
 interface Part {
   readonly type: 'table' | 'index'
   readonly name: string

@@ -15,7 +15,7 @@ export async function* examineSqlite(file: string): AsyncGenerator<Finding> {
   const handle = openHandle(file)
   try {
     const first = <Row>(sql: string) => handle.prepare(sql).all()[0] as Row
-    // This reads the file, and throws if it is not a database.
+    // Reads the file, and throws if the file is not a database.
     const isMigrated = hasTables(handle)
     yield ok('connection', `the file ${JSON.stringify(file)}`)
     yield examineLibrary(first<{ version: string }>('SELECT sqlite_version() AS version').version)

@@ -61,7 +61,7 @@ interface Stored {
 }
 
 /**
- * Counts the teams by jumping from one to the next in an index. The time does not depend on how many names each team
+ * Counts the teams by jumping from one to the next in an index, so the time does not depend on how many names each team
  * has.
  */
 const countTeams = (names: string) => `WITH RECURSIVE team(id) AS (

@@ -164,7 +164,7 @@ function findPunctuation(unicode: string, held: number): string | undefined {
     : Array.from(unicode).find(character => (survey(character) & PUNCTUATION) !== 0)
 }
 
-/** Finds the character of the input that was mapped to this one. */
+/** Finds the character of the input that was mapped to a given character. */
 const findSent = (sent: string, mapped: string) =>
   Array.from(sent).find(character => mapCharacter(character)?.includes(mapped)) ?? mapped
 

@@ -127,7 +127,7 @@ async function createKindOf() {
   }
 }
 
-/** @returns A function from a code point to the letter of its script, if the character may be shown (UTS #39). */
+/** @returns A function that returns the letter of a code point's script, if the character may be shown (UTS #39). */
 async function createShownScriptOf(isKept) {
   const allowed = new Set(
     uts39.allowed

@@ -104,7 +104,7 @@ export const goals = {
   export: goal(
     'millions',
     'peak memory of an export of a million names',
-    'peak memory during its first tenth',
+    'peak memory during the first tenth of the export',
     1.2,
     '×',
   ),
@@ -131,7 +131,13 @@ export const goals = {
     '×',
   ),
   refusedOnce: goal('push', 'one refused change among 1,000: the first sweep', 'number of pushes', 25, 'pushes'),
-  refusedThen: goal('push', 'the same refused change: a sweep when it is due again', 'number of pushes', 1, 'pushes'),
+  refusedThen: goal(
+    'push',
+    'the same refused change: the sweep that retries the change',
+    'number of pushes',
+    1,
+    'pushes',
+  ),
   ascii: goal('hostnames', '`classifyHostname`, real ASCII hostnames', '`tldts.parse`, default options', 1.5, '×'),
   international: goal(
     'hostnames',

@@ -359,7 +359,7 @@ describe('on PostgreSQL', () => {
   })
 })
 
-test('a key that the program created authenticates its owner', async () => {
+test('a key created by the program authenticates its owner', async () => {
   const server = await openDatabase()
   const env = { DATABASE_URL: toUrl(server.config) }
   await run(['migrate', '--schema', 'mine'], { env })
@@ -377,7 +377,7 @@ test('the program exits without an error if its reader closes the output early',
 })
 
 test.each([
-  ['closes each connection at once', (socket: Socket) => socket.destroy(), /write EPIPE/],
+  ['closes each connection immediately', (socket: Socket) => socket.destroy(), /write EPIPE/],
   [
     'closes each connection during its first statement',
     (socket: Socket) => {

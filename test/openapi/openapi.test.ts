@@ -27,23 +27,28 @@ describe('a request', () => {
   test.each([
     ['/v1/domains', requestFields.list],
     ['/v1/domains/export', [...requestFields.export, ...requestFields.exportFormat]],
-  ] as const)('to GET %s may have every documented parameter and value, and no others', (path, names) => {
-    const { parameters = [] } = openapi({ operations: ['list', 'export'] }).paths[path].get as {
-      parameters?: { name: keyof ReturnType<typeof fieldSchemas>; schema: Record<string, unknown> }[]
-    }
-    expect(new Set(parameters.map(({ name }) => name))).toEqual(new Set(names))
-    for (const { name, schema } of parameters.filter(({ name }) => name !== 'limit')) {
-      const isDocumented = compileSchema(document, schema)
-      const isTaken = (text: string) => z.safeParse(fieldSchemas()[name], text).success
-      const taken = texts.filter(isTaken)
-      expect(taken, name).not.toEqual([])
-      // The schema cannot express which strings are hostnames.
-      const documented = texts.filter(text => isDocumented(text) && (isTaken(text) || !/^(?:domain|below)$/.test(name)))
-      expect([name, documented]).toEqual([name, taken])
-    }
-  })
+  ] as const)(
+    'to GET %s is documented with exactly the parameters and values that the server accepts',
+    (path, names) => {
+      const { parameters = [] } = openapi({ operations: ['list', 'export'] }).paths[path].get as {
+        parameters?: { name: keyof ReturnType<typeof fieldSchemas>; schema: Record<string, unknown> }[]
+      }
+      expect(new Set(parameters.map(({ name }) => name))).toEqual(new Set(names))
+      for (const { name, schema } of parameters.filter(({ name }) => name !== 'limit')) {
+        const isDocumented = compileSchema(document, schema)
+        const isTaken = (text: string) => z.safeParse(fieldSchemas()[name], text).success
+        const taken = texts.filter(isTaken)
+        expect(taken, name).not.toEqual([])
+        // The schema cannot express which strings are hostnames.
+        const documented = texts.filter(
+          text => isDocumented(text) && (isTaken(text) || !/^(?:domain|below)$/.test(name)),
+        )
+        expect([name, documented]).toEqual([name, taken])
+      }
+    },
+  )
 
-  test('for a list may have every documented value of `limit`, and no others', () => {
+  test('for a list is documented with exactly the values of `limit` that the server accepts', () => {
     const { parameters = [] } = openapi({ operations: ['list'] }).paths['/v1/domains'].get as {
       parameters?: { name: string; schema: Record<string, unknown> }[]
     }

@@ -39,7 +39,7 @@ test('createWebhook sends exactly the headers and body of the example webhook', 
   )
 })
 
-test('the schemas accept each request of createWebhook, but not if one of its changes lacks a field', async () => {
+test('the schemas accept each request of createWebhook, but reject a request if a change lacks a field', async () => {
   const { url, received } = await receive()
   await createWebhook({ url, secret: [secret, `whsec_${btoa('x'.repeat(24))}`], batchSize: 1 })(changes)
   const fitsBody = compileSchema(document, schema)
@@ -56,7 +56,7 @@ test('the schemas accept each request of createWebhook, but not if one of its ch
 })
 
 test.each([200, 204, 302, 400, 401, 404, 408, 422, 425, 429, 500, 501, 502, 503, 504, 505])(
-  'createWebhook treats a %i from the monitor as the document says',
+  'createWebhook treats a %i from the monitor as the OpenAPI document says',
   async status => {
     const { url } = await receive(response => response.writeHead(status).end())
     const failure = await createWebhook({ url, secret })(changes).catch((error: unknown) => error)

@@ -153,7 +153,7 @@ describe('a call that is retried in parts because the store failed', () => {
     expect(await store.count()).toBe(0)
   })
 
-  test('returns internal_error for the rest if another call uses up the limit, and a retry is rejected', async () => {
+  test('returns internal_error for the remaining names if another call uses up the limit', async () => {
     let isTaken = false
     const { store, poisoned } = createPoisonedStore(8, async () => {
       if (isTaken) return

@@ -101,7 +101,7 @@ test('a preview saves, leases and pushes nothing', async () => {
   expect(synchronize).toHaveBeenCalledTimes(1)
 })
 
-test('a preview looks up all names in one call of the store', async () => {
+test('a preview looks up all names in one call to the store', async () => {
   const store = createStore()
   const find = vi.spyOn(store, 'find')
   await previewDomains(team1, { domains: Array(100).fill('a.com') }, store)

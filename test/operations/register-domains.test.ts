@@ -356,7 +356,7 @@ describe('synchronization', () => {
     })
   })
 
-  test('gives 503 if a store without synchronize has unsynchronized registrations', async () => {
+  test('gives 503 if registrations are unsynchronized, but the store has no method `synchronize`', async () => {
     const { synchronize, ...store } = createStore({ synchronize: () => {} })
     expect(await rejection(registerDomains(team1, { domains }, store))).toMatchObject({
       status: 503,

@@ -267,7 +267,7 @@ describe.each([
     await foreign.query('DELETE FROM domain_registration.changes')
   })
 
-  test('starts the lease of a registration when it is saved, even if the call had to wait for a lock', async () => {
+  test('starts a lease when the registration is saved, even if the call had to wait for a lock', async () => {
     const synchronizeTimeLimit = 1000
     const { store } = createStore({ synchronize() {}, synchronizeTimeLimit })
     await save(store, '1', ['example.com'])

@@ -29,7 +29,7 @@ test.each([
   ).toHaveLength(1)
 })
 
-test('four servers that migrate at once all find their tables, even if their lock_timeout is 20 ms', async () => {
+test('four servers that migrate simultaneously all find their tables, even if lock_timeout is 20 ms', async () => {
   const pools = Array.from({ length: 4 }, () => server.createPool({ max: 1, options: '-c lock_timeout=20ms' }))
   for (let round = 0; round < 5; round += 1) {
     await Promise.all(pools.map(pool => migrate({ database: pool, schema: `impatient_${round}` })))

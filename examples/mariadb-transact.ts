@@ -5,7 +5,7 @@
 import type { Pool } from 'mysql2/promise'
 
 /**
- * Sends a statement, and resolves to its rows. Arrays among its values are sent as JSON. If one of the arrays is empty,
+ * Sends a statement, and resolves to its rows. Arrays among the values are sent as JSON. If one of the arrays is empty,
  * nothing is sent.
  */
 // biome-ignore lint/suspicious/noExplicitAny: the statement determines the type of a row

@@ -1,6 +1,6 @@
 /**
- * A monitor that receives the pushes of `createWebhook`, and shows the names that it watches. You may kill it at any
- * moment: it acknowledges a push only once the changes are on disk.
+ * A monitor that receives the pushes of `createWebhook`, and shows the names that it watches. You may kill the monitor
+ * at any moment: it acknowledges a push only once the changes are on disk.
  *
  *     WEBHOOK_SECRET=whsec_$(openssl rand -base64 32) tsx examples/monitor.ts
  */

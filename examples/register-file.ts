@@ -28,7 +28,7 @@ try {
   }
 } catch (error) {
   if (!(error instanceof RegisterAllError)) throw error
-  console.error(`Gave up after ${error.results.length} of ${names.length} names: ${error.message} Run it again.`)
+  console.error(`Gave up after ${error.results.length} of ${names.length} names: ${error.message} Run this again.`)
   for (const input of error.inputs) console.error(`${input}\thas no result`)
   process.exitCode = 1
 }

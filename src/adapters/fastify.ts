@@ -127,7 +127,7 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
  */
 function isExactly(own: string, url: string): boolean {
   const [requested = ''] = url.split('?', 1)
-  // Ignores case and repeated slashes, which the router has already compared if its options say so.
+  // Ignores case and repeated slashes, because the router has already checked them as its options require.
   const path = withoutTrailingSlash(requested.replaceAll(/\/+/g, '/')).toLowerCase()
   return path.endsWith(own.toLowerCase()) && !path.includes(';')
 }

@@ -53,7 +53,7 @@ export function createNamesSource(names: Names, onRead: () => void) {
       return part
     },
     isAtEnd: () => isAtEnd,
-    /** How many names of the source have been returned. */
+    /** How many names the source has returned. */
     taken: () => read - (next?.names.length ?? 0),
     /** The error that the iterable threw, or the error about a value that is not a string. */
     failure: () => failure,

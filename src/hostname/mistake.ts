@@ -107,7 +107,7 @@ export interface HostnameDetails {
   readonly suffix?: string | undefined
   /** The canonical form of the address that the input stands for. */
   readonly address?: string | undefined
-  /** Why an address is not public, in English, to follow the word "is": `in 127.0.0.0/8, Loopback (RFC 1122)`. */
+  /** Why an address is not public, as an English phrase to follow "is": `in 127.0.0.0/8, Loopback (RFC 1122)`. */
   readonly block?: string | undefined
   /** The document that reserves the name: `RFC 6761`. */
   readonly source?: string | undefined

@@ -5,7 +5,7 @@ import type { InvalidCode } from '../wire/response.ts'
 /** The meaning of each code of a hostname. The compiler reports a missing code. */
 const invalidCodes: Readonly<Record<InvalidCode, string>> = {
   empty_domain: 'Empty, or only white space.',
-  invalid_domain: 'Not a hostname, or a public IP address in an unusual spelling.',
+  invalid_domain: 'The input is not a hostname, or is a public IP address in an unusual spelling.',
   public_suffix_domain: 'A public suffix such as `co.uk`, or a wildcard over one.',
   internal_domain: 'Not in the public DNS.',
   reserved_ip: 'An IP address that is not public, in any spelling.',

@@ -32,17 +32,19 @@ export interface MemoryStoreOptions extends Omit<ManagedStoreOptions, 'findTeam'
 
 /** A store in memory. */
 export interface MemoryStore extends ManagedStore {
-  /** Adds a team, or replaces the one with the same ID, for instance to suspend it. */
+  /** Adds a team, or replaces the team with the same ID, for example to suspend it. */
   addTeam(team: Team): void
 }
 
-/** A registration as the store keeps it. Only the outbox knows whether it is synchronized. */
+/**
+ * A registration in the form in which the store keeps it. Only the outbox knows which registrations are synchronized.
+ */
 type StoredRegistration = Omit<ListedRegistration, 'synchronized'>
 
 /**
  * Creates a store in memory, for a first try and for tests. Its registrations are lost when the process ends. The store
- * scans all of them for each wildcard and each release, and for each call of a team with a limit. A sweep scans all
- * pending changes. For more than about ten thousand registrations, use SQLite.
+ * scans all registrations for each wildcard and each release, and for each call of a team with a limit. A sweep scans
+ * all pending changes. For more than about ten thousand registrations, use SQLite.
  *
  * @throws {TypeError} if an option is invalid or unknown.
  *
@@ -75,7 +77,7 @@ function createTable() {
   const byDomain = new Map<string, StoredRegistration>()
   let ordered: StoredRegistration[] = []
   const createId = createUuidGenerator()
-  /** The earliest time that a new ID may have, so that it sorts after all imported IDs. */
+  /** The earliest time that a new ID may contain, because new IDs must sort after all imported ones. */
   let firstTime = 0
 
   function add(held: StoredRegistration): void {
@@ -112,7 +114,7 @@ function createTable() {
   }
 }
 
-/** Looks up registrations, and sets their field `synchronized`. */
+/** Looks up registrations, and sets the field `synchronized` of each result. */
 function createLookUps(table: ReturnType<typeof createTable>, outbox: MemoryOutbox) {
   // Copies field by field. This runs for each name of a call, and an object spread would be far slower.
   const toRegistration = ({ domainId, domain, registrableDomain, teamId, createdAt }: StoredRegistration) => {

@@ -5,16 +5,18 @@ import { hasCode } from './retry.ts'
 import type { Answer, BoundStatement } from './statement.ts'
 
 /*
- * Sends statements in the application's transaction, which must be in READ COMMITTED. The application passes it as an
- * object with `query` and without `transaction`. Each call uses a savepoint, so a failed call leaves the transaction as
- * it was. The caller may commit or roll back as soon as the call times out. So the store ends its savepoint before the
- * time limit, and sends nothing afterwards.
+ * Sends statements in the application's transaction, which must be in READ COMMITTED. The application passes its
+ * transaction as an object with `query` and without `transaction`. Each call uses a savepoint, so a failed call leaves
+ * the transaction as it was. The caller may commit or roll back as soon as the call times out. So the store ends its
+ * savepoint before the time limit, and sends nothing afterwards.
  */
 
 const SAVEPOINT = 'domain_registration'
 const RELEASE = `RELEASE SAVEPOINT ${SAVEPOINT}`
 
-/** The share of a call's time that its statements may take. The rest is for rolling back to the savepoint. */
+/**
+ * The share of a call's time that its statements may take. The rest of the time is for rolling back to the savepoint.
+ */
 const WORKING_SHARE = 0.9
 /** The share of the remaining time that one statement may take on the server. */
 const STATEMENT_SHARE = 0.6
@@ -35,8 +37,8 @@ export function fromTransaction(transaction: PostgresTransaction): Database {
     session ??= await deadline.wait(identify(transaction, deadline))
     const key = session
     const before = lastTurn.get(key)
-    // The deadline limits only the wait for the previous call. A call that has begun enforces the limit itself, and
-    // returns only after it has sent its last statement.
+    // Here, the deadline limits only the wait for the previous call. A call that has begun enforces the limit itself,
+    // and returns only after it has sent its last statement.
     const turn = Promise.resolve(deadline.wait(before)).then(() => inSavepoint(transaction, deadline, work))
     const settled = Promise.allSettled([before, turn])
     lastTurn.set(key, settled)
@@ -52,7 +54,7 @@ export function fromTransaction(transaction: PostgresTransaction): Database {
 
     transact: (deadline, settings, work) =>
       inTurn(deadline, async ({ sequence, limit }) => {
-        // Leaves out the limit for idle transactions: the application decides how long its own may be idle.
+        // Leaves out the limit for idle transactions: the application decides how long its transaction may be idle.
         const { transaction_isolation: _, idle_in_transaction_session_timeout: __, ...applied } = settings
         const before = await readSettings(sequence, Object.keys(applied))
         apply(sequence, { ...applied, statement_timeout: limit() })
@@ -125,8 +127,8 @@ async function identify(transaction: PostgresTransaction, deadline: Deadline): P
       const { rows } = await transaction.query(text, [])
       return (rows[0] as { session: string }).session
     } catch (error) {
-      // Another store's statement may just have failed in that store's savepoint. That store sends its rollback before
-      // this timer fires.
+      // A statement of another store may just have failed in that store's savepoint. By the time this timer fires, the
+      // other store has sent its rollback.
       await new Promise(resolve => setTimeout(resolve))
       if (!hasCode(error, aborted) || rollbacks === before) throw error
     }
@@ -137,16 +139,16 @@ async function identify(transaction: PostgresTransaction, deadline: Deadline): P
 const aborted = new Set(['25P02'])
 
 /**
- * Reads the application's settings, so that they can be restored. Otherwise SET LOCAL would change them until the
- * application's transaction ends.
+ * Reads the application's settings, so that they can be restored. Without this, SET LOCAL would change the settings
+ * until the application's transaction ends.
  */
 async function readSettings(sequence: Sequence, names: readonly string[]): Promise<Settings> {
   const columns = names.map(name => `current_setting('${name}', true) AS "${name}"`)
   const text = `SELECT ${["current_setting('transaction_isolation') AS isolation", ...columns].join(', ')}`
   const [row] = (await sequence.add({ text })).rows as [Record<string, string | null>]
   const { isolation, ...settings } = row
-  // Under any other level, a statement that waited for a lock does not see the rows that were committed during the
-  // wait.
+  // Under any other isolation level, a statement that waited for a lock does not see the rows that were committed
+  // during the wait.
   if (isolation !== 'read committed')
     throw new Error(`Your transaction must be in READ COMMITTED; it is in ${isolation?.toUpperCase()}`)
   return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, value ?? '']))

@@ -2,8 +2,8 @@ import { createSequence, type Database, type Sequence, type Settings, toCommands
 import { type Answer, type BoundStatement, bind } from './statement.ts'
 
 /**
- * A bridge to any other driver, query builder or ORM, in a few lines. PGlite, which runs PostgreSQL in your process,
- * already has these methods.
+ * A bridge to any other driver, query builder or ORM; it takes a few lines of code. PGlite, which runs PostgreSQL in
+ * your process, already has these methods.
  *
  * @example <caption>Kysely</caption>
  * import { CompiledQuery, type Kysely } from 'kysely'
@@ -21,7 +21,7 @@ export interface PostgresBridge extends PostgresTransaction {
   query(text: string, values: unknown[]): PromiseLike<Answer>
   /**
    * Calls `work` in a transaction. Commits if `work` resolves, and rolls back if `work` rejects. The returned promise
-   * settles only after that.
+   * settles only after the commit or the rollback.
    */
   transaction<T>(work: (transaction: PostgresTransaction) => Promise<T>): PromiseLike<T>
 }
@@ -71,9 +71,9 @@ export function fromPostgresJs(sql: PostgresJs, prepare: boolean): Database {
 }
 
 /**
- * If `work` fails, postgres.js sends ROLLBACK. On a closed connection, that would end the process
- * (https://github.com/porsager/postgres/issues/1208). In that case `sql.begin` has already rejected, so this function
- * leaves the promise of `work` unsettled, and no ROLLBACK is sent.
+ * If `work` fails, postgres.js sends ROLLBACK. On a closed connection, sending it would end the process
+ * (https://github.com/porsager/postgres/issues/1208). If the connection is closed, `sql.begin` has already rejected, so
+ * this function leaves the promise of `work` unsettled, and no ROLLBACK is sent.
  */
 async function begin<T>(sql: PostgresJs, work: (transaction: PostgresJsTransaction) => Promise<T>): Promise<T> {
   let isSettled = false
@@ -128,7 +128,7 @@ export function fromBridge(bridge: PostgresBridge, isPipelined = false): Databas
   }
 }
 
-/** Applies settings in one statement, because each statement takes a round trip. */
+/** Applies all settings in one statement, because each statement takes a round trip. */
 export function apply(sequence: Sequence, settings: Settings): void {
   const calls = Object.keys(settings).map((name, index) => `set_config('${name}', $${index + 1}, true)`)
   void sequence.add({ text: `SELECT ${calls.join(', ')}`, values: Object.values(settings) })
@@ -136,8 +136,8 @@ export function apply(sequence: Sequence, settings: Settings): void {
 
 /**
  * Rejects a bridge over a transaction, such as Drizzle's `tx`, because changes would be pushed to the monitor before
- * they are committed. To detect such a bridge, one statement sets a value that is local to its transaction, and the
- * next one reads it: outside a transaction, the value is lost after the first statement.
+ * they are committed. To detect such a bridge, one statement sets a transaction-local value, and a second statement
+ * reads it. Outside a transaction, the value is lost after the first statement.
  */
 async function refuseTransaction(bridge: PostgresBridge): Promise<void> {
   const name = `domain_registration.transaction`

@@ -8,13 +8,14 @@ export interface Database {
   /**
    * Runs one statement outside a transaction, in one round trip.
    *
-   * @throws The failure, by the deadline at the latest.
+   * @throws The failure of the statement, or a {@link TimeLimitError} at the deadline.
    */
   ask<Row>(deadline: Deadline, statement: Statement<Row>, ...values: readonly Value[]): Promise<readonly Row[]>
   /**
    * Calls `work` in a transaction, and commits the transaction.
    *
-   * @throws The first failure, by the deadline at the latest. Then nothing is saved, and nothing more is sent.
+   * @throws The first failure, or a {@link TimeLimitError} at the deadline. Then nothing is saved, and nothing more is
+   *   sent.
    */
   transact<T>(deadline: Deadline, settings: Settings, work: (transaction: Transaction) => Promise<T>): Promise<T>
 }
@@ -24,23 +25,22 @@ export type Settings = Readonly<Record<string, string>>
 
 export interface Transaction {
   /**
-   * Locks and looks up rows. If a transaction does nothing else, it may end with a rollback, which does not wait for
-   * the disk.
+   * Locks and looks up rows. A transaction that changes no rows may end with a rollback, which does not wait for the
+   * disk.
    */
   readonly ask: Send
   /**
-   * Makes changes that must be committed. Send them only after the result of an earlier statement: if the `BEGIN`
-   * failed, each change would be committed on its own. Changes that may be committed on their own need not wait.
+   * Inserts, updates or deletes rows. Call this only after an earlier statement has returned its result: if the `BEGIN`
+   * failed, each change would be committed on its own. If that would do no harm, you need not wait.
    */
   readonly change: Send
 }
 
 /**
- * Sends a statement in a transaction. If statements are sent without waiting for results, they are pipelined (if the
- * driver can do that), but still run in order.
+ * Sends a statement in a transaction. Statements that are sent without waiting for results are pipelined if the driver
+ * supports it, but still run in order.
  *
- * @returns The result, once all earlier statements have a result too. If any of them fails, rejects with the first
- *   failure.
+ * @returns The result, after the results of all earlier statements. Rejects with the first failure of these statements.
  */
 export type Send = <Row>(statement: Statement<Row>, ...values: readonly Value[]) => Promise<Answer<Row>>
 
@@ -58,7 +58,10 @@ export interface Sequence extends Transaction {
   add(query: BoundStatement): Promise<Answer>
   /** Whether any change must be committed. */
   hasChanges(): boolean
-  /** Waits for the last result. Rejects with the first failure of any statement, or if the deadline has passed. */
+  /**
+   * Waits for the last result. Rejects with the first failure of any statement. Also rejects if the deadline has
+   * passed.
+   */
   allAnswered(): Promise<void>
   /** Ends the sequence: nothing more is sent. */
   end(): void

@@ -72,7 +72,7 @@ function adapt(database: PostgresDriver, preparedStatements: boolean): Database 
 /** The SQLSTATEs of a missing schema, table, column, or unique constraint for `ON CONFLICT`. */
 const missing = new Set(['3F000', '42P01', '42703', '42P10'])
 
-/** Explains errors about missing tables, and about missing parts of them. */
+/** Explains errors about missing tables or missing parts of tables. */
 function explaining(database: Database): Database {
   function explain(error: unknown): never {
     const code = findCode(error, missing)

@@ -2,7 +2,9 @@ import type { Deadline } from '../time/deadline.ts'
 import type { Database, Settings } from './database.ts'
 import { unprepared } from './statement.ts'
 
-/** Makes the planner use indexes. Otherwise it would rely on statistics, which are outdated while a table grows. */
+/**
+ * Makes the planner use indexes. By default, the planner relies on statistics, which are outdated while a table grows.
+ */
 const BY_INDEX: Settings = {
   enable_seqscan: 'off',
   enable_bitmapscan: 'off',
@@ -24,8 +26,8 @@ const BY_ONE_CONNECTION: Settings = {
 }
 
 /**
- * Makes later settings apply on the workers too. For each later setting, Citus sends the whole SQL to the workers
- * again, so only one follows.
+ * Makes the settings after this one apply on the workers too. For each of them, Citus sends the whole SQL to the
+ * workers again, so only one setting comes after this one.
  */
 const ON_WORKERS_TOO: Settings = { 'citus.propagate_set_commands': 'local' }
 
@@ -35,7 +37,7 @@ const PLANNING = {
   PostgreSQL: { plan_cache_mode: 'force_generic_plan', ...BY_INDEX },
   /** PostgreSQL with the Citus extension. Citus needs the values of parameters to find the right shards. */
   Citus: { ...BY_ONE_CONNECTION, ...BY_INDEX, ...ON_WORKERS_TOO, plan_cache_mode: 'force_custom_plan' },
-  /** Any other engine with the same protocol. Some of them have only snapshot isolation. */
+  /** Any other engine with the same protocol. Some of these engines have only snapshot isolation. */
   other: {},
 } satisfies Record<string, Settings>
 
@@ -52,15 +54,15 @@ export const inShards = (engine: Engine, table: string, parameter: string): stri
 export type Isolation = 'read committed' | 'repeatable read'
 
 /**
- * The share of its time limit that a statement may wait for locks. If the statement waits longer, it fails with an
- * error that says so.
+ * The share of its time limit that a statement may wait for locks. A statement that waits longer fails with the error
+ * of a lock timeout.
  */
 const LOCK_SHARE = 0.9
 
 /**
  * Returns the settings of a transaction. The time limits release the locks of a process that freezes. If row-level
- * security would hide rows from a statement, `row_security = off` makes the statement fail. Otherwise, hidden names
- * would be registered twice.
+ * security would hide rows from a statement, `row_security = off` makes the statement fail. Otherwise, names in hidden
+ * rows would be registered twice.
  */
 export function toSettings(engine: Engine, milliseconds: number, isolation: Isolation): Settings {
   const limit = toLimit(milliseconds)

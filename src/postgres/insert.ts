@@ -3,13 +3,13 @@ import { prepared, type Statement, unprepared, type Value } from './statement.ts
 
 type Row = readonly (string | number | null)[]
 
-/** Creates a statement that inserts rows, with its parameters. */
+/** Creates a statement that inserts rows, and the parameters of the statement. */
 export type Insert = (rows: readonly Row[], ...shared: readonly Value[]) => readonly [Statement, ...Value[]]
 
 interface Insertion {
   readonly name: string
   readonly into: string
-  /** The types of a row's own values. */
+  /** The types of the values that differ from row to row. */
   readonly types: readonly string[]
   /** The types of the values that all rows share. */
   readonly shared?: readonly string[]

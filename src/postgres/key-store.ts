@@ -18,8 +18,8 @@ export interface PostgresKeyStoreOptions extends PostgresSchemaOptions, DriverOp
 export interface PostgresKeyStore extends Promised<ManagedKeyStore> {}
 
 /**
- * Creates a store for API keys in PostgreSQL. It saves the hash of each key, never the key. Create its table first; see
- * {@link migrate}.
+ * Creates a store for API keys in PostgreSQL. It saves the hash of each key, never the key itself. Create its table
+ * first; see {@link migrate}.
  *
  * @throws {TypeError} if an option is missing, invalid or unknown.
  *
@@ -35,7 +35,7 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
   const tables = toTables(options)
   const statements = createKeyStatements(tables)
 
-  /** Begins a call. All its statements share one time limit. */
+  /** Begins a call. All statements of the call share one time limit. */
   function begin(): Ask {
     const deadline = createDeadline(timeLimit)
     return (statement, ...values) => database.ask(deadline, statement, ...values)

@@ -34,7 +34,7 @@ const races = new Set(['23505', '42P07', '42P06', '42710', '42P16', '40001', '40
 
 /**
  * Creates the tables if they are missing. Call it when your server starts; any number of processes may do so at once.
- * If the tables are up to date, it only reads, and needs no CREATE privilege.
+ * If the tables are up to date, `migrate` only reads, and needs no CREATE privilege.
  *
  * @throws {TypeError} if an option is invalid or unknown.
  * @throws {Error} if a later version of this package created the tables, or if some of them have been dropped.
@@ -91,8 +91,8 @@ async function findState(database: Database, deadline: Deadline, { schema: _, ..
 
 /**
  * Returns whether another process migrated at the same time. The error "tuple concurrently updated" has only the
- * general code XX000. If an error with this code has a hint, it comes from Citus and is not a race: the hint refers to
- * the coordinator.
+ * general code XX000. Citus uses the same code for errors that are not races, but adds a hint that refers to the
+ * coordinator.
  */
 const isRace = (error: unknown) =>
   hasCode(error, races) || (hasCode(error, new Set(['XX000'])) && !(error as { hint?: unknown }).hint)

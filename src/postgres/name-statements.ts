@@ -31,9 +31,10 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
      * be ascending, so that two calls cannot deadlock. `WHERE false` makes the statement lock a row without writing to
      * it.
      *
-     * A concurrent call for the same registrable domain waits for these locks. Each call looks up names in separate,
-     * later statements, because under READ COMMITTED only those see the rows that were committed during the wait. Other
-     * engines may have only snapshot isolation, which detects a concurrent call only if the lock writes to the row.
+     * A concurrent call for the same registrable domain waits for these locks. Each call looks up names in separate
+     * statements after this one, because under READ COMMITTED only later statements see the rows that were committed
+     * during the wait. Other engines may have only snapshot isolation, which detects a concurrent call only if the lock
+     * writes to the row.
      */
     claim: createInsert(engine, {
       name: 'claim',
@@ -45,8 +46,8 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
     }),
 
     /**
-     * Deletes lock rows, so unused registrable domains have none. A call that is waiting for such a row inserts it
-     * again.
+     * Deletes lock rows, so unused registrable domains have none. A call that is waiting for a deleted lock row inserts
+     * the row again.
      */
     unlock: unprepared(
       `DELETE FROM ${locks} AS lock
@@ -67,7 +68,7 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
       toRow: (values, [teamId, createdAt = '']) => `${values}, ${teamId}, ${toTime(createdAt)}`,
     }),
 
-    /** Inserts names with their own teams and times. The times are in milliseconds. */
+    /** Inserts names, each with its own team and its own time in milliseconds. */
     insertAsGiven: createInsert(engine, {
       name: 'insert_as_given',
       into: `${names} (domain_id, second_level_domain, path, domain, registrable_domain, team_id, created_at)`,
@@ -105,27 +106,30 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
 const selectIds = (table: string) =>
   `SELECT ${toSelectList<Id>({ domainId: 'domain_id::text' })} FROM ${table} WHERE domain_id = ANY ($1::uuid[])`
 
-/** Finds names by their domain. On Citus, it searches only the shards of their second-level domains ($2). */
+/** Finds names by their domain. On Citus, only the shards of the second-level domains in $2 are searched. */
 function findNames(names: string, engine: Engine, select: (condition?: string) => string): string {
-  // A hash index cannot be scanned in order, so the planner has only one plan, regardless of the size of the tables.
+  // A hash index cannot be scanned in order, so the planner can choose only one plan, regardless of the size of the
+  // tables.
   return `${select(inShards(engine, 'waiting', '$2'))}
     FROM unnest($1::text[]) AS asked (domain) JOIN ${names} AS name ON name.domain = asked.domain
     WHERE true ${inShards(engine, 'name', '$2')}`
 }
 
 /**
- * Finds the names below several bases; on Citus, below one base. $1 to $4 are arrays with one element for each base. $1
- * contains its second-level domain. $2 and $3 contain `after` and `before` of its path range. $4 contains an array
- * literal of registrable domains: a name below the base has one of these, unless a public suffix separates the name
- * from the base. $5 is the team. Returns JSON, because drivers return arrays in different forms.
+ * Finds the names below several bases; on Citus, below one base. $1 to $4 are arrays with one element for each base. In
+ * $1, this is the second-level domain of the base; in $2 and $3, `after` and `before` of its path range; in $4, an
+ * array literal of registrable domains. A name below the base has one of these registrable domains, unless a public
+ * suffix separates the name from the base. $5 is the team. Returns JSON, because drivers return arrays in different
+ * forms.
  */
 function findBelow(names: string, engine: Engine): string {
   const inRange = 'name.path > base.after AND name.path < base.before'
   const secondLevelDomain = engine === 'Citus' ? '($1::text[])[1]' : 'base.second_level_domain'
-  // With the column's own collation, the planner would choose an index in which it must also read all names that a
-  // public suffix separates from the base. POSIX rules out that index.
+  // With the column's own collation, the planner would choose an index in which it also has to read all names that a
+  // public suffix separates from the base. With the collation POSIX, it cannot use that index.
   const inShard = engine === 'Citus' ? `AND name.second_level_domain = (($1::text[])[1] COLLATE "POSIX")` : ''
-  // Each condition matches exactly one index. The limit also keeps the planner from scanning the names first.
+  // Each condition matches exactly one index. The inner `LIMIT` also makes the planner begin with the registrable
+  // domains instead of the names.
   const findWithin = (condition: string, limit: number) =>
     `SELECT held.domain FROM unnest(base.within::text[]) AS above (domain)
      CROSS JOIN LATERAL (
@@ -161,8 +165,8 @@ const listsById = (select: string) => ({
   listNewest: unprepared<NameRow>(
     `${select} WHERE name.domain_id < $1::uuid ORDER BY name.domain_id DESC LIMIT $2::bigint`,
   ),
-  // Compares pairs of columns, not single columns. With single columns, the planner may read the names of all teams in
-  // the order of their IDs, and discard those of other teams afterwards.
+  // Compares pairs of columns. If single columns were compared, the planner might read the names of all teams in the
+  // order of their IDs, and only then discard the names of other teams.
   listOldestOfTeam: unprepared<NameRow>(
     `${select} WHERE (name.team_id, name.domain_id) > ($3::text, $1::uuid)
        AND (name.team_id, name.domain_id) <= ($3::text, '${LAST_ID}'::uuid)

@@ -5,13 +5,13 @@ import type { Tables } from './schema.ts'
 import { type Id, prepared, returningId, toMilliseconds, toTime, unprepared } from './statement.ts'
 
 /**
- * The time at which the statement begins. Its transaction may have begun much earlier and waited for locks, so the time
- * of the transaction would be too early.
+ * The time at which the statement begins. The time at which the transaction began would be too early, because the
+ * transaction may have waited for locks since then.
  */
 const NOW = 'statement_timestamp()'
 /**
- * The time after a wait. An interval would make the expression depend on the time zone, and Citus cannot set a column
- * from such an expression.
+ * The time at which a wait ends. With an interval, the expression would depend on the time zone, and Citus cannot set a
+ * column from such an expression.
  */
 const afterWait = (milliseconds: string) =>
   `to_timestamp(extract(epoch FROM ${NOW})::double precision + ${milliseconds}::double precision / 1000)`
@@ -39,8 +39,8 @@ const stats = toSelectList<StatsRow>({
 
 /**
  * Statements on the pending changes. Waits are in milliseconds. Changes are selected by their IDs ($1), and on Citus
- * also by their second-level domains (the last parameter). At most one column of an index is compared with an array:
- * before version 17, PostgreSQL would look up every combination of the values of two arrays.
+ * also by their second-level domains (the last parameter). At most one column of an index is compared with an array,
+ * because PostgreSQL before version 17 looks up every combination of the values of two arrays.
  */
 export function createOutboxStatements({ changes, monitor }: Tables, engine: Engine) {
   const isNamed = (lastParameter: string) =>
@@ -62,7 +62,7 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
     )
 
   return {
-    /** Adds changes. Each is due after its own wait. */
+    /** Adds changes, each with its own wait until it is due. */
     addChanges: createInsert(engine, {
       name: 'add_changes',
       into: `${changes}
@@ -81,7 +81,9 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
        WHERE waiting.follows = asked.domain_id ${inShards(engine, 'waiting', '$3')}`,
     ),
 
-    /** Leases registrations to a call for $2 milliseconds, unless they are due even later. */
+    /**
+     * Leases registrations to a call for $2 milliseconds, except those that become due only after the lease would end.
+     */
     lease: unprepared(
       `UPDATE ${changes} AS waiting SET due = greatest(due, ${afterWait('$2')}) WHERE ${isNamed('$3')}`,
     ),
@@ -92,8 +94,8 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
     ),
 
     /**
-     * If a change is due more than $1 milliseconds from now, it was postponed while a clock was wrong. These statements
-     * make it due at once.
+     * Makes changes due at once that are due more than $1 milliseconds from now: they were postponed while a clock was
+     * wrong.
      */
     hastenFresh: hasten('refusals = 0'),
     hastenRefused: hasten('refusals > 0'),
@@ -106,9 +108,9 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
        ${returningId}`,
     ),
 
-    /** Deletes changes of the kind $2. */
+    /** Deletes pushed changes whose kind is still $2. */
     finish: prepared('finish', `DELETE FROM ${changes} AS waiting WHERE ${isFree(`${isNamed('$3')} AND kind = $2`)}`),
-    /** After registrations were pushed: makes a release due at once if it replaced one of them. */
+    /** Makes a release due at once if it replaced a registration that has now been pushed. */
     hastenReleases: prepared(
       'hasten_releases',
       `UPDATE ${changes} AS waiting SET due = ${NOW} WHERE ${isFree(`${isNamed('$2')} AND kind = 'released'`)}`,
@@ -159,7 +161,7 @@ function createRetries(changes: string, engine: Engine) {
   }
 }
 
-/** Statements on the row that records whether any process pushes. */
+/** Statements on the table that has a row once any process pushes changes. */
 const createMonitorStatements = (monitor: string) => ({
   findMonitor: unprepared<{ id: number }>(`SELECT id FROM ${monitor}`),
   addMonitor: unprepared(`INSERT INTO ${monitor} (id) VALUES (1) ON CONFLICT DO NOTHING`),
@@ -168,8 +170,8 @@ const createMonitorStatements = (monitor: string) => ({
 const passOverOf = (engine: Engine) => (engine === 'Citus' ? '' : 'FOR UPDATE SKIP LOCKED')
 
 /**
- * Skips locked rows, so a sweep never waits for an application's transaction. On Citus, these rows cannot be locked, so
- * none is skipped.
+ * Skips locked rows, so a sweep never waits for an application's transaction. On Citus, rows of several shards cannot
+ * be locked in one query, so no row is skipped.
  */
 const isFreeIn = (changes: string, engine: Engine) => (condition: string) =>
   engine === 'Citus'

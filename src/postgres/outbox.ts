@@ -6,19 +6,22 @@ import { FIRST_ID } from './name-statements.ts'
 import { toArrays, type Value } from './statement.ts'
 import { claim, type StoreTransaction, type Transact } from './transact.ts'
 
-/** The lock that sweeps share. Its name is not a registrable domain, so only sweeps take it. */
+/**
+ * The name of the lock that sweeps take. Because it is not a registrable domain, nothing but sweeps takes this lock.
+ */
 const SWEEP = 'sweep'
 
 type Identified = Pick<Registration, 'domain' | 'domainId'>
 
 /**
- * The outbox in the table of changes. Each method is one transaction; the first `take` or `finish` needs another one.
+ * The outbox in the table of changes. Each method is one transaction; the first call of `take` or `finish` runs an
+ * additional one.
  */
 export function createOutbox(transact: Transact): Outbox {
   let isNoted = false
   /**
-   * Records that a process pushes. This is a separate transaction, because on Citus, a transaction across shards cannot
-   * do this.
+   * Records that some process pushes changes. Needs a separate transaction, because on Citus, a transaction across
+   * shards cannot insert this row.
    */
   async function noteMonitor(): Promise<void> {
     if (isNoted) return
@@ -128,7 +131,7 @@ export function leaseWaiting(
   if (registrations.length > 0) void change(statements.lease, ...toNamed(transaction, sort(registrations), [lease]))
 }
 
-/** Sorts items by ID. All transactions lock rows in this order, so two of them cannot deadlock. */
+/** Sorts items by ID. All transactions lock rows in this order, so that no two transactions can deadlock. */
 export const sort = <Item extends Identified>(items: readonly Item[]): Item[] =>
   items.toSorted((one, other) => (one.domainId < other.domainId ? -1 : 1))
 

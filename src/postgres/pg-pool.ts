@@ -7,9 +7,9 @@ import { type Answer, type BoundStatement, bind } from './statement.ts'
  * A `Pool` of `pg`. With `new Pool({ pipeline: true, … })`, a call takes two round trips.
  */
 export interface PostgresPool {
-  /** May return a promise of the client instead of calling back. */
+  /** May return a promise of the client instead of calling `callback`. */
   connect(callback: (error: Error | undefined, client: PostgresClient | undefined) => void): unknown
-  /** Only clients have this method. So the types do not accept a client, which is a single connection, as a pool. */
+  /** Only clients have this method, so the types do not accept a client as a pool. A client is a single connection. */
   escapeIdentifier?: never
 }
 
@@ -26,12 +26,12 @@ export interface PostgresClient {
   removeListener(event: 'error', listener: (error: Error) => void): unknown
 }
 
-/** Milliseconds to wait for the response to `ROLLBACK` before the connection is closed instead. */
+/** How many milliseconds to wait for the response to `ROLLBACK`. Without a response, the connection is closed. */
 const ROLLBACK_TIME_LIMIT = 1000
 
 /**
- * The SQLSTATEs of failures that would recur in this session, but perhaps not in another one. So the connection is
- * closed.
+ * The SQLSTATEs after which the connection is closed, because these failures would recur in the same session, but
+ * perhaps not in another one.
  */
 const lastingFailures = new Set([
   '25006', // read_only_sql_transaction: the server has become a standby
@@ -107,7 +107,7 @@ function inOnePacket(client: PostgresClient, query: BoundStatement): PromiseLike
 
 /**
  * Takes a client from the pool, with a callback if the pool supports callbacks. The server may close a connection as
- * soon as it is open, and a client from a promise would get its listener for that error too late.
+ * soon as it is open. With a promise, the listener for the resulting error would be added too late.
  */
 function connect(pool: PostgresPool) {
   return new Promise<{ client: PostgresClient; giveBack: (error?: Error) => void }>((resolve, reject) => {
@@ -116,7 +116,7 @@ function connect(pool: PostgresPool) {
       if (isLent || !client) return
       isLent = true
       // A lost connection also emits an error event. Without a listener, the event would end the process. The event can
-      // be ignored, because the queries of the connection fail too.
+      // be ignored, because the queries of the connection also fail.
       client.on('error', ignore)
       const giveBack = (error?: Error) => {
         client.removeListener('error', ignore)

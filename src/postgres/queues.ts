@@ -1,12 +1,13 @@
 import type { Deadline } from '../time/deadline.ts'
 
 /**
- * Lets calls that lock the same registrable domains wait in memory. If they waited in the database, each would occupy a
+ * Lets calls that lock the same registrable domains wait in memory. In the database, each waiting call would occupy a
  * connection.
  */
 export interface Queues {
   /**
-   * Calls `work` when its turn has come for each of the registrable domains. Turns are in the order of the calls.
+   * Calls `work` once it is the call's turn for each of the registrable domains. Calls get their turns in the order in
+   * which they arrive.
    *
    * @param registrableDomains In ascending order, so two calls cannot wait for each other.
    * @throws {TimeLimitError} if the call times out before `work` is called.
@@ -15,14 +16,14 @@ export interface Queues {
 }
 
 /**
- * How many calls for one registrable domain run at once. One holds the lock. The other already waits for the lock in
- * the database, so it gets the lock as soon as the first call ends.
+ * How many calls for one registrable domain run at once. The first call holds the lock. The second call already waits
+ * for the lock in the database, so it gets the lock as soon as the first call ends.
  */
 const RUNNING = 2
 
 interface LockQueue {
   running: number
-  /** The waiting calls in order, each as a function that starts it. */
+  /** In order, one function for each waiting call, which starts the call. */
   readonly waiting: Set<() => void>
 }
 
@@ -48,13 +49,13 @@ export function createQueues(): Queues {
     try {
       await deadline.wait(turn)
     } catch (error) {
-      // If the call got its turn at the moment when it timed out, it passes the turn on.
+      // If the call got its turn at the moment when it timed out, the next call gets the turn instead.
       if (!waiting.delete(start)) leave(key)
       throw error
     }
   }
 
-  /** Passes the turn of a call to the next one. */
+  /** Ends the turn of a call, and starts the next call. */
   function leave(key: string): void {
     const queue = queues.get(key) as LockQueue
     const [start] = queue.waiting

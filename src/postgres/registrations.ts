@@ -30,7 +30,7 @@ export function createRegistrations(transact: Transact): Omit<StoreBackend, 'out
         timeLimit: step.timeLimit,
         claims: claimsOf(step),
       }),
-    // This transaction locks nothing. Snapshot isolation makes all its lookups see the same state.
+    // This transaction locks nothing. With snapshot isolation, all lookups in it see the same state.
     find: question => transact(transaction => find(transaction, question), { isolation: 'repeatable read' }),
     async release(teamId, keys, recording) {
       const registrableDomains = await findClaims(transact, teamId, keys)
@@ -57,7 +57,10 @@ export function createRegistrations(transact: Transact): Omit<StoreBackend, 'out
   }
 }
 
-/** Returns what a call must lock. If a team has a limit, its calls also lock the team, so they take turns. */
+/**
+ * Returns the locks that a call needs. If a team has a limit, its calls also lock the team, so they run one after
+ * another.
+ */
 const claimsOf = ({
   teamId,
   registrableDomains,
@@ -72,8 +75,8 @@ async function register(
   createId: () => string,
 ): Promise<SavedRegistrations> {
   const { teamId, registrableDomains } = step
-  // The lookups are sent together with the lock statement. Even so, they see the rows that were saved while that
-  // statement waited.
+  // The lookups are sent together with the lock statement, but run after it. So they see the rows that were saved while
+  // the lock statement waited.
   void claim(transaction, claimsOf(step))
   const found = await find(transaction, step)
   const { created, waiting } = decide(found)
@@ -150,11 +153,11 @@ function insertAsGiven({ change, statements }: StoreTransaction, saved: readonly
 }
 
 /**
- * Finds the registrable domains to lock for a team's names; `null` if the team has registered none of them.
+ * Finds the registrable domains to lock for a team's names; `null` if the team has registered none of the names.
  *
- * This runs in a transaction of its own, before the one that locks. In a single transaction, Citus could move a shard
- * between the first statement on the shard and the lock. A worker would then send the rest of the transaction to the
- * shard's former node, and deletions there would be lost.
+ * This lookup runs in its own transaction, before the transaction that locks. In a single transaction, Citus could move
+ * a shard between the first statement on the shard and the lock. A worker would then send the rest of the transaction
+ * to the shard's former node, and deletions there would be lost.
  */
 async function findClaims(transact: Transact, teamId: string, keys: ReleaseKeys): Promise<readonly string[] | null> {
   if (keys.names.length + keys.domainIds.length === 0) return null
@@ -185,8 +188,9 @@ async function release(
   const replaced = new Set((await change(statements.replace, ...ids)).rows.map(row => row.domainId))
   const released = (await deleting).rows.flatMap(row => held.get(row.domainId) ?? [])
   await requireReleased(transaction, held, released)
-  // This query runs after the pending registrations were deleted. If a push has already removed one of them, that push
-  // recorded the monitor first, so the query finds the record.
+  // This query runs after the pending registrations were deleted. A push records that there is a monitor before it
+  // removes a registration from the outbox. So if a push has already removed one of these registrations, the query
+  // finds that record.
   const isMonitored = isPushed || (await ask(statements.findMonitor)).rows.length > 0
   const recorded = isMonitored ? released : released.filter(({ domainId }) => replaced.has(domainId))
   // A release that replaces a pending registration is due only after the lease, because a push of that registration may
@@ -215,8 +219,8 @@ interface Transferring extends TransferRequest, ReleaseRecording {
 }
 
 /**
- * Locks registrable domains, looks up names, decides, transfers them to the team, records the changes, and deletes the
- * lock rows.
+ * Locks registrable domains, looks up names, decides, transfers them to the other team, records the changes, and
+ * deletes the lock rows.
  */
 async function transfer(
   transaction: StoreTransaction,

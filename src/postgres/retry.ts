@@ -1,6 +1,9 @@
 import type { Deadline } from '../time/deadline.ts'
 
-/** The SQLSTATEs after which nothing was saved, and a retry may succeed (PostgreSQL documentation, appendix A). */
+/**
+ * The SQLSTATEs of failures that save nothing, and after which a retry may succeed (PostgreSQL documentation, appendix
+ * A).
+ */
 const conflicts = new Set([
   '40001', // serialization_failure
   '40P01', // deadlock_detected
@@ -8,9 +11,9 @@ const conflicts = new Set([
 ])
 
 /**
- * unique_violation. Either the call violates one of the application's constraints, or another process has registered
- * the name first. In the latter case the lock did not help: that process uses another version of the Public Suffix
- * List, so it locked another registrable domain.
+ * unique_violation. Either the call violates one of the application's constraints, or another process has just
+ * registered the name. The lock does not prevent this if the other process uses another version of the Public Suffix
+ * List, because it then locks another registrable domain.
  */
 const duplicate = new Set(['23505'])
 const MOST_DUPLICATES = 3
@@ -38,10 +41,13 @@ export async function retryConflicts<T>(
 const isRetryable = (error: unknown, attempt: number) =>
   hasCode(error, conflicts) || (attempt < MOST_DUPLICATES && hasCode(error, duplicate))
 
-/** Whether an error, or a cause that an ORM wrapped in it, has one of these SQLSTATEs. */
+/** Whether an error, or one of its nested causes, has one of these SQLSTATEs. */
 export const hasCode = (error: unknown, codes: ReadonlySet<string>): boolean => findCode(error, codes) !== undefined
 
-/** How many nested causes to search. No ORM nests that many. The limit ends the search if an error is its own cause. */
+/**
+ * How many nested causes to search, which is more than any ORM nests. The limit ends the search if an error is its own
+ * cause.
+ */
 const DEEPEST = 8
 
 /** An error that wraps another one. Prisma uses `originalCode` and `meta`. */

@@ -2,7 +2,7 @@ import { optional, type Rule, requireOptions } from '../options.ts'
 
 /** The location of the tables. */
 export interface PostgresSchemaOptions {
-  /** The schema that contains the tables. It may have any name. Default `domain_registration`. */
+  /** The schema that contains the tables. Any name is allowed. Default `domain_registration`. */
   schema?: string | undefined
 }
 
@@ -43,7 +43,7 @@ export function quoteIdentifier(name: string): string {
  * Returns the SQL that creates the tables of {@link createPostgresStore} and {@link createPostgresKeyStore}, for your
  * own migration tool. {@link migrate} runs this SQL for you. Running it again changes nothing.
  *
- * The table `names` has one row for each registration, for you to read, to join and to reference:
+ * The table `names` has one row for each registration. You may read it, join it, and refer to it with foreign keys:
  *
  * ```sql
  * SELECT team_id, domain_id, created_at FROM domain_registration.names WHERE domain = 'www.example.com';

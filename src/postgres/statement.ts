@@ -5,7 +5,7 @@ export interface Statement<Row = never> {
   /** The name of the prepared statement on each connection. A statement without a name is not prepared. */
   readonly name: string
   readonly text: string
-  /** Carries the type of a result row. It is never set. */
+  /** Never set: it only carries the type of a result row. */
   readonly row?: Row
 }
 
@@ -61,7 +61,7 @@ export const bind = ({ name, text }: Statement<unknown>, values: readonly Value[
  * passed as a parameter, so any string is treated as data. Drivers would escape one element at a time, which is slower.
  */
 export function toArrayLiteral(elements: readonly Element[]): string {
-  // The common case: nothing to escape.
+  // In the common case, there is nothing to escape.
   const isPlain = elements.length > 0 && !elements.includes(null) && !SPECIAL.test(elements.join(''))
   if (isPlain) return `{"${elements.join('","')}"}`
   return `{${elements.map(element => (element === null ? 'NULL' : quoteElement(String(element)))).join(',')}}`

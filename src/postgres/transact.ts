@@ -34,7 +34,7 @@ export type Transact = <T>(
 ) => Promise<T>
 
 /**
- * The share of the remaining time that the server gets. The server times out before the deadline, so the connection can
+ * The share of the remaining time that the server gets, so that it times out before the deadline and the connection can
  * be kept.
  */
 const SERVER_SHARE = 0.9
@@ -54,8 +54,8 @@ export function createTransact(database: Database, tables: Tables, longest: numb
       const settings = toSettings(engine, deadline.remaining() * SERVER_SHARE, isolation)
       return database.transact(deadline, settings, ({ ask, change }) => work({ ask, change, statements, engine }))
     }
-    // The calls in an application's transaction run one after another, in the order in which they were made. If they
-    // queued here, a call for another registrable domain would overtake those that wait.
+    // Calls in an application's transaction must run in the order in which they were made. If they waited in these
+    // queues, a call for another registrable domain would overtake them.
     const queued = database.isInTransaction ? [] : claims
     return queues.run(queued, deadline, () => retryConflicts(deadline, attempt))
   }
@@ -73,7 +73,7 @@ export function claim({ ask, statements }: StoreTransaction, registrableDomains:
 }
 
 /**
- * Returns the name of a team's lock, which makes the team's calls run one after another. It sorts before all
+ * Returns the name of a team's lock, which makes the team's calls run one after another. The name sorts before all
  * registrable domains, because no hostname begins with `#` or an earlier character.
  */
 export const lockOfTeam = (teamId: string): string => `#${teamId}`

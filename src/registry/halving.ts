@@ -27,7 +27,7 @@ export interface WorkByHalves<Item> {
   readonly random?: (() => number) | undefined
   /**
    * The maximum number of items in the first attempt, and in each attempt after a failure. This maximum doubles with
-   * each success. Set it if items are likely to fail. Default: no limit.
+   * each success. Set `first` if items are likely to fail. Default: no limit.
    */
   readonly first?: number
   /** The outcome of earlier attempts with other parts. */
@@ -47,8 +47,8 @@ export interface Unfinished<Item> extends HalvingProgress {
 const NO_PROGRESS: HalvingProgress = { hasSucceeded: false, failures: 0, failuresInARow: 0, cause: undefined }
 
 /**
- * After this many consecutive failures, attempts become smaller. A single failing item causes fewer failures in a row,
- * so this many are a sign that everything fails.
+ * After this many consecutive failures, attempts become smaller. A single failing item would cause fewer failures in a
+ * row, so probably everything fails.
  */
 const SHRINKS_FROM = 3
 
@@ -57,8 +57,8 @@ const SHRINKS_FROM = 3
  * split in two. Both halves are retried after all other parts, until each failing item is alone.
  *
  * If everything fails, attempts shrink quickly. After three failures in a row, each attempt is at most half as large as
- * the previous one, until one succeeds. If an attempt timed out, the next one is at most a quarter as large: time
- * limits shrink too, so half would not be enough.
+ * the previous one, until one succeeds. If an attempt times out, the next one is at most a quarter as large. Half would
+ * not be enough, because the next attempt also gets less time.
  */
 export async function workByHalves<Item>(
   parts: readonly (readonly Item[])[],
@@ -92,10 +92,10 @@ export async function workByHalves<Item>(
 }
 
 /**
- * After this many consecutive failures, it is assumed that everything fails. By then, attempts have shrunk to a single
- * item.
+ * The number of consecutive failures after which everything is assumed to fail. It is large enough for attempts to
+ * shrink to a single item first.
  *
- * @param size The size of the largest part.
+ * @param size The number of items in the largest part.
  */
 export const mostFailuresInARow = (size: number) => Math.ceil(Math.log2(size)) + 2
 

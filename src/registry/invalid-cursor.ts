@@ -1,6 +1,6 @@
 /**
- * A store throws this if `after` is not a cursor that it could have returned. The client that requested the list then
- * gets 400 `invalid_request`.
+ * Thrown by a store if `after` is not a cursor that the store could have returned. The client that requested the list
+ * then gets 400 `invalid_request`.
  *
  * @example
  * async function listAfter(after: string) {
@@ -16,6 +16,9 @@ export class InvalidCursorError extends TypeError {
   }
 }
 
-/** Checks the name of the class, because a package that is loaded in two module formats has two such classes. */
+/**
+ * Compares names instead of using `instanceof`: if both the ESM and the CommonJS files are loaded, there are two such
+ * classes.
+ */
 export const isInvalidCursor = (error: unknown): boolean =>
   error instanceof Error && error.name === 'InvalidCursorError'

@@ -2,15 +2,15 @@ import { type ConflictCode, covers, judge } from './overlap.ts'
 import { createHoldings, createLookUp, findBases } from './request.ts'
 import type { ImportFindings, ImportRequest, ListedRegistration, Registration } from './store.ts'
 
-/** Why a registration that is to be imported conflicts with registrations in the store. */
+/** Why a registration cannot be imported: it conflicts with registrations in the store. */
 export type ImportConflict = ConflictCode | 'id_is_taken' | 'domain_has_another_id'
 
 /** The verdict on a registration to import. */
 export type ImportVerdict = 'imported' | 'existing' | ImportConflict
 
 /**
- * Passed as the ID of the calling team. No team has this ID: an import contains registrations of several teams, and
- * none of them is the calling team.
+ * Passed as the ID of the calling team, although no team has this ID: an import contains registrations of several
+ * teams, none of which makes the call.
  */
 const NOBODY = ''
 

@@ -57,9 +57,9 @@ export interface ManagedStoreOptions {
    */
   synchronizeTimeLimit?: number | undefined
   /**
-   * The maximum number of changes in one push, at least 1. A push of that size must finish within
+   * The maximum number of changes in one push, at least 1. A push of that many changes must finish within
    * `synchronizeTimeLimit`. Default: the property `batchSize` of `synchronize`, which {@link createWebhook} sets to
-   * 100. Without that property: all changes of a call or a sweep.
+   * 100. If there is no such property, a push may contain all changes of a call or a sweep.
    */
   batchSize?: number | undefined
   /** Called for each change that the monitor refused, and when all pushes fail. Default: logs to the console. */
@@ -110,7 +110,7 @@ export interface ManagedStore extends DomainStore {
 export interface RegistrationStep extends Omit<RegistrationRequest, 'decide'> {
   /**
    * For how many milliseconds the new registrations are leased to the call, so no sweep pushes them. 0: no lease.
-   * `null`: the store has no push, so they are saved as synchronized.
+   * `null`: the store has no push, so new registrations are saved as synchronized.
    */
   readonly lease: number | null
   /** Pure and synchronous. The store may call it any number of times. */
@@ -122,8 +122,8 @@ export interface Decision {
   /** The names to save for the team. */
   readonly created: readonly Name[]
   /**
-   * Pending registrations that were found. The store MUST lease them to the call too, unless they are due only after
-   * that lease ends.
+   * Found registrations that are pending. The store MUST also lease these to the call, except those that become due
+   * only after the lease would end.
    */
   readonly waiting: readonly Registration[]
 }
@@ -131,14 +131,14 @@ export interface Decision {
 /** How to record releases in the {@link Outbox}. */
 export interface ReleaseRecording {
   /**
-   * A push of a pending registration may be under way. The release of such a registration MUST become due only after
-   * this many milliseconds, so that it cannot overtake the registration. Any other release is due at once.
+   * For how many milliseconds the release of a pending registration MUST wait: a push of the registration may be under
+   * way, and the release must not overtake it. Any other release is due at once.
    */
   readonly lease: number
   /**
-   * Whether this store pushes. If so, every release MUST be recorded. If not, a release MUST be recorded in two cases:
-   * its registration is still pending, or any store has ever swept these tables or finished a push. In any other case
-   * there is no monitor, and the release SHOULD NOT be recorded, because no sweep would ever remove it.
+   * Whether this store pushes. If it pushes, every release MUST be recorded. If it does not, a release MUST be recorded
+   * if its registration is still pending, or if any store has ever swept these tables or finished a push. Otherwise
+   * there is no monitor, and the release SHOULD NOT be recorded, because no sweep would ever remove the record.
    */
   readonly isPushed: boolean
 }
@@ -161,7 +161,7 @@ export interface StoreBackend {
    * transfer.
    *
    * The transfer is recorded if a plain release of the registration would be recorded. It is recorded as two changes: a
-   * new registration, which is due at once, and a release. The release becomes due when a plain release would, and
+   * new registration, which is due at once, and a release. The release has the same due time as a plain release, and
    * follows the new registration; see {@link Outbox}.
    */
   transfer?(
@@ -174,9 +174,9 @@ export interface StoreBackend {
   /** @param teamId Default: all teams. */
   count(teamId: string | undefined): Awaitable<number>
   /**
-   * Reads an ID from a string, and returns it in the form that the other methods expect. Returns `null` if the store
-   * cannot have returned this string as an ID; a call with such a cursor gets a 400. Default: any string may be an ID,
-   * and is passed on unchanged.
+   * Reads an ID from a string, and returns it in the form that the other methods expect. Returns `null` if the string
+   * cannot be an ID from this store; a call with such a cursor gets a 400. Default: accepts any string, and returns it
+   * unchanged.
    */
   toDomainId?(text: string): string | null
   readonly outbox: Outbox
@@ -262,8 +262,8 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
 
 /**
  * A call pushes the registrations that it creates. It also pushes pending registrations of its team if their exact
- * names are in the call. A pending wildcard that covers a name of the call, but is not in the call itself, is left to
- * the sweep. Otherwise calls would renew the wildcard's lease again and again.
+ * names are in the call. If a pending wildcard covers a name of the call, but is not itself in the call, only sweeps
+ * push it. Otherwise calls would renew the wildcard's lease again and again.
  */
 function toStep({ decide, ...request }: RegistrationRequest, lease: number | null): RegistrationStep {
   const isNamed = ({ domain }: Name) => !isWildcard(domain) || request.bases.includes(baseOf(domain))

@@ -1,8 +1,8 @@
 /**
- * Thrown by your push if the monitor is unavailable. If the monitor refuses a change, throw any other error. With
- * `retryAfter`, the sweep ends at once. Without it, the sweep ends once two pushes in a row throw this error, because a
- * gateway may respond to a single bad change as if the monitor were unavailable. Changes that were not delivered stay
- * pending, and do not count as refused.
+ * Thrown by your push if the monitor is unavailable. If the monitor refuses a change, throw any other error. If the
+ * error has `retryAfter`, the sweep ends at once. Otherwise the sweep ends once two pushes in a row throw this error,
+ * because a gateway may respond to a single bad change as if the monitor were unavailable. Changes that were not
+ * delivered stay pending, and do not count as refused.
  *
  * @example
  * const { status } = await fetch(url, { method: 'POST' })
@@ -19,7 +19,10 @@ export class MonitorUnavailableError extends Error {
   }
 }
 
-/** Checks the name of the class, because a package that is loaded in two module formats has two such classes. */
+/**
+ * Compares names instead of using `instanceof`: if both the ESM and the CommonJS files are loaded, there are two such
+ * classes.
+ */
 export function isMonitorUnavailable(error: unknown): error is MonitorUnavailableError {
   return error instanceof Error && error.name === 'MonitorUnavailableError'
 }

@@ -4,7 +4,7 @@ export interface Name {
   readonly domain: string
   /**
    * The registrable domain, `example.com`; for an IP address, the address itself. It depends on the Public Suffix List,
-   * which changes over time, so no key of a table contains it. Calls lock it.
+   * which changes over time, so it is not part of the key of a name. Calls lock the registrable domains of their names.
    */
   readonly registrableDomain: string
 }
@@ -24,12 +24,12 @@ export const wildcardOver = (base: string): string => `*.${base}`
 export const isAddress = (domain: string): boolean => /:|\.\d+$/.test(domain)
 
 /**
- * Returns the names above a name or a wildcard, nearest first. The last one has two labels. For example,
+ * Returns the names above a name or a wildcard, from the nearest one to the one with two labels. For example,
  * `b.example.com` and `example.com` are above both `a.b.example.com` and `*.a.b.example.com`. The base of a wildcard
- * does not count as a name above the wildcard. No name is above an address.
+ * does not count as a name above the wildcard. There are no names above an IP address.
  *
- * Names above a public suffix are returned too: an older suffix list may have allowed a wildcard over a name that is a
- * public suffix today.
+ * The result includes names above a public suffix: an older suffix list may have allowed a wildcard over a name that is
+ * a public suffix today.
  */
 export function ancestorsOf(domain: string): readonly string[] {
   if (isAddress(domain)) return []

@@ -13,11 +13,11 @@ export interface Postponement {
   /** Milliseconds until the change is due. */
   readonly wait: number
   /**
-   * Why the push failed. It replaces an earlier reason. If no push failed, it is `undefined`, and the earlier reason
-   * stays.
+   * Why the push failed. Replaces the saved reason of an earlier failure. `undefined` if no push failed: the saved
+   * reason then stays.
    */
   readonly failure?: string | undefined
-  /** Whether to count one more refusal of the change. */
+  /** Whether to add one to the number of refusals of the change. */
   readonly isRefused: boolean
 }
 
@@ -32,7 +32,7 @@ export interface PendingStats {
 
 /** A pending change in a list. */
 export interface PendingChange extends WaitingChange {
-  /** When a sweep will push the change, unless a push of it is under way. */
+  /** When a sweep will push the change, if no push of the change is under way. */
   readonly nextAttempt: Date
   /** The error with which the last push failed, shortened. `null` if no push failed. */
   readonly lastFailure: string | null
@@ -42,32 +42,32 @@ export interface PendingChange extends WaitingChange {
  * The outbox: the pending changes of a store. Each method is one atomic step. Each `domainId` has at most one pending
  * change: its registration or its release. A release replaces a registration that is still pending.
  *
- * The release of a transferred registration follows the registration of its new ID. If that registration is itself
- * transferred while it is pending, the release follows the registration of the next ID instead.
+ * When a registration is transferred, the release of its former ID follows the registration of its new ID. If the new
+ * registration is transferred while it is pending, the release follows the registration of the next ID instead.
  *
- * Each change has a time at which it becomes due. A lease only delays that time, so no other process takes the change
- * before then. If a lease expires too early, the change is pushed twice. This is allowed, because delivery is at least
- * once.
+ * Each change has a time at which it becomes due. A lease only delays that time, so no other process pushes the change
+ * until the lease expires. If a lease expires too early, the change is pushed twice. This is allowed, because delivery
+ * is at least once.
  */
 export interface Outbox {
   /**
    * MUST lease at most `limit` due changes and return them. A release that follows a registration MUST be left out
-   * while that registration is pending. Changes that were never refused come first, then the others. Otherwise changes
-   * that are always refused would block newer changes. In both groups, the changes that have been due the longest come
-   * first. A change MUST count as due if its due time is more than an hour plus a lease ahead: no wait is that long, so
-   * a clock was wrong when the change was postponed.
+   * while that registration is pending. Changes that were never refused come first, then the refused ones. Otherwise
+   * changes that are always refused would block newer changes. In both groups, the changes that have been due the
+   * longest come first. A change whose due time is more than an hour plus a lease ahead MUST count as due: no wait is
+   * that long, so a clock was wrong when the change was postponed.
    *
    * @param lease In milliseconds.
    */
   take(limit: number, lease: number): Awaitable<readonly WaitingChange[]>
   /**
-   * MUST delete changes that were pushed, unless their kind has changed since then. If a release has replaced a pushed
-   * registration in the meantime, the release stays and becomes due at once.
+   * MUST delete the pushed changes, except those whose kind has changed since they were leased. If a release has
+   * replaced a pushed registration in the meantime, the release stays and becomes due at once.
    */
   finish(changes: readonly Change[]): Awaitable<unknown>
   /**
-   * MUST postpone changes, except those whose kind has changed since they were leased. MUST also save why their push
-   * failed, and count refusals.
+   * MUST postpone changes, except those whose kind has changed since they were leased. MUST also save the reason for
+   * each failure, and count refusals.
    */
   postpone(postponements: readonly Postponement[]): Awaitable<unknown>
   /**
@@ -85,28 +85,30 @@ export interface Outbox {
 /** An {@link Outbox} with the methods that its store uses within the atomic steps of calls. */
 export interface StoreOutbox extends Outbox {
   /**
-   * Records a change that is due after `wait` milliseconds. It replaces a pending change of the same ID. For a release,
-   * `at` is the current time; for a registration, `at` is its `createdAt`.
+   * Records a change that is due after `wait` milliseconds, in place of a pending change with the same ID. The `at` of
+   * a release is the current time; the `at` of a registration is its `createdAt`.
    */
   add(registration: Registration, kind: Change['kind'], wait: number): void
   /**
    * Records a transfer as two changes. The new registration is due at once. The release of the former registration
-   * follows it, and is due after `wait` milliseconds. The two changes replace a pending registration of the former ID.
+   * follows the new one, and is due after `wait` milliseconds. If the former registration is pending, the two changes
+   * replace it.
    */
   transfer(former: Registration, registration: Registration, wait: number): void
-  /** Leases pending registrations, unless they are due only after that lease ends. */
+  /** Leases pending registrations, except those that become due only after the lease would end. */
   lease(registrations: readonly Registration[], lease: number): void
 }
 
 /**
- * Your function that pushes changes to the monitor. It must reject if any change failed. The changes are then retried
- * in smaller parts.
+ * Your function that pushes changes to the monitor. It must reject if any change failed. After a rejection, the changes
+ * are retried in smaller parts.
  */
 export interface Push {
   /** @param context `signal` aborts when the result is no longer needed. */
   (changes: readonly Change[], context: { readonly signal: AbortSignal }): Awaitable<unknown>
   /**
-   * The maximum number of changes in one push, if the store has no option `batchSize`. {@link createWebhook} sets it.
+   * The maximum number of changes in one push, if the store has no option `batchSize`. {@link createWebhook} sets this
+   * property.
    */
   readonly batchSize?: number | undefined
 }
@@ -137,7 +139,7 @@ export interface SweepResult {
   /** How many changes were not pushed, and will be retried. */
   readonly failed: number
   /**
-   * Set if the monitor reported that it is unavailable. `retryAfter` says for how many milliseconds, if the monitor
+   * Set if the monitor reported that it is unavailable. `retryAfter` is the number of milliseconds, if the monitor
    * specified a time.
    */
   readonly unavailable?: { readonly retryAfter: number | undefined }
@@ -146,7 +148,7 @@ export interface SweepResult {
 /** The longest time until a change is retried, in milliseconds. */
 export const LONGEST_WAIT = 3_600_000
 
-/** Copies the public fields of a change, without those that only the store uses. */
+/** Copies the public fields of a change, and leaves out the fields that only the store uses. */
 export const toChange = ({ kind, domainId, domain, registrableDomain, teamId, at }: Change): Change => ({
   kind,
   domainId,

@@ -9,7 +9,7 @@ import type { Submitted } from './submitted.ts'
 export interface Holdings {
   /** Returns the team that has registered exactly this domain. */
   ownerOf(domain: string): string | undefined
-  /** Returns the registered wildcards, of any team, whose base is above a name. The nearest one comes first. */
+  /** Returns the registered wildcards, of any team, whose base is above a name. The nearest base comes first. */
   wildcardsAbove(name: Name): readonly Held[]
   /** Returns the registrations below the base of a submitted wildcard. */
   below(wildcard: Name): NamesBelow
@@ -29,11 +29,11 @@ export type Verdict =
 /** The registrations with which a name conflicts. */
 export interface Conflict {
   readonly code: ConflictCode
-  /** The same word as {@link code}, because each of these codes has only one reason. */
+  /** Always equal to {@link code}, because each of these codes has only one reason. */
   readonly reason: ConflictCode
-  /** The conflicting registrations, in canonical form, at most three. Absent if they belong to another team. */
+  /** At most three of the conflicting registrations, in canonical form. Absent if another team has registered them. */
   readonly conflicts?: readonly string[]
-  /** How many conflicting registrations the same team has. If this is 1,000 or more, the real number may be larger. */
+  /** How many conflicting registrations the same team has. A value of 1,000 or more means "at least". */
   readonly count?: number
   readonly message: string
 }
@@ -42,8 +42,8 @@ export type ConflictCode = 'wildcard_conflict' | 'subdomain_conflict' | 'domain_
 
 /**
  * The rules of overlap. A name covers itself. `*.d` covers every name and narrower wildcard below `d` within the same
- * registrable domain, at any depth, but not `d`. The first rule that applies decides. Rules about the same team come
- * before rules about other teams:
+ * registrable domain, at any depth, but not `d` itself. The first rule that applies decides. Rules about the same team
+ * come before rules about other teams:
  *
  * | registered | submitted | verdict |
  * | --- | --- | --- |
@@ -84,10 +84,10 @@ export function judge(name: Submitted, teamId: string, holdings: Holdings): Verd
 }
 
 /**
- * Returns whether a registered wildcard covers a name below its base. A public suffix between the two separates them,
- * as `s3.amazonaws.com` separates its buckets from `*.amazonaws.com`. In this case, the name's registrable domain is
- * longer than the base. A wildcard whose base is a public suffix today was registered under an older list, and still
- * covers all names below its base.
+ * Returns whether a registered wildcard covers a name below its base. A public suffix between the name and the base
+ * separates them, as `s3.amazonaws.com` separates its buckets from `*.amazonaws.com`. The registrable domain of a
+ * separated name is longer than the base. A wildcard whose base is a public suffix today was registered under an older
+ * list, and still covers all names below its base.
  */
 export function covers(wildcard: string, name: Name): boolean {
   const base = baseOf(wildcard)
@@ -98,8 +98,8 @@ export function covers(wildcard: string, name: Name): boolean {
 export const isParted = ({ registrableDomain }: Name, base: string): boolean => registrableDomain.length > base.length
 
 /**
- * Also counts names that a public suffix separated from the base when they were registered, if none separates them
- * today. Today's list determines what a new wildcard covers.
+ * Also counts names that a public suffix separated from the base only at the time when they were registered: today's
+ * list determines what a new wildcard covers.
  */
 function withoutSuffixes(below: NamesBelow, wildcard: Name, teamId: string): NamesBelow {
   const covered = below.behindSuffixes.filter(
@@ -108,7 +108,7 @@ function withoutSuffixes(below: NamesBelow, wildcard: Name, teamId: string): Nam
   return covered.reduce((counted, held) => addBelow(counted, held, teamId), below)
 }
 
-/** Adds a registration to those below a base. */
+/** Adds a registration to the registrations below a base. */
 export function addBelow(below: NamesBelow, { domain, teamId: owner }: Held, teamId: string): NamesBelow {
   if (owner !== teamId) return { ...below, heldByOthers: true }
   return { ...below, ownDomains: [...below.ownDomains, domain].slice(0, 3), ownCount: below.ownCount + 1 }

@@ -1,8 +1,6 @@
 import { isAddress } from './name.ts'
 
-/**
- * The key of a name in a sorted table. No update of the suffix list changes it, because it depends only on the name.
- */
+/** The key of a name in a sorted table. It depends only on the name, so updates of the suffix list do not change it. */
 export interface NameKey {
   /** The last two labels, `example.com`; for an IP address, the address. Tables can be partitioned by this domain. */
   readonly secondLevelDomain: string

@@ -33,8 +33,8 @@ type Group = readonly number[]
 /**
  * Registers names for a team. If a name cannot be saved, only that name fails: {@link workByHalves} isolates it. If the
  * store is down, few calls are made: after {@link mostFailuresInARow} failed calls and no success, the remaining names
- * are abandoned. Each call may take half of the remaining time, so if the store hangs on one name, there is time left
- * for the others.
+ * are abandoned. Each call may take half of the remaining time, so a name on which the store hangs leaves time for the
+ * other names.
  *
  * @returns One outcome for each name, in the same order.
  * @throws {ApiError} 403 `domain_limit_reached`, and 500 if the store does not count. In both cases nothing is saved.
@@ -95,10 +95,11 @@ function toGroups(names: readonly Submitted[]): Group[] {
 }
 
 /**
- * Registers some of the names of a call. If the team has a limit, the call's other names count toward it too.
+ * Registers some of the names of a call. If the team has a limit, all names of the call count toward the limit.
  *
  * @param places The positions of the names to register.
- * @returns Their outcomes, or the error if the call exceeds the limit of the team. With an error, nothing was saved.
+ * @returns The outcomes of these names, or the error if the call exceeds the team's limit. In the case of an error,
+ *   nothing was saved.
  */
 async function registerBatch(
   { store, teamId, maxDomains = null, deadline }: Registrar,

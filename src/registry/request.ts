@@ -14,13 +14,13 @@ export interface CallLimit {
 /** The content of a call. */
 interface SubmittedCall {
   readonly teamId: string
-  /** In the submitted order, duplicates included. */
+  /** The names in the order in which they were submitted, including duplicates. */
   readonly submitted: readonly Submitted[]
   /** In milliseconds. */
   readonly timeLimit: number
   /**
-   * Present if the team has a limit. Then `submitted` may be only a part of the call's names, and is saved only if all
-   * names of the call are within the limit.
+   * Present if the team has a limit. In that case, `submitted` may contain only some of the call's names. They are
+   * saved only if the whole call is within the limit.
    */
   readonly limit?: CallLimit | undefined
 }
@@ -44,8 +44,8 @@ export function createRegistrationRequest({ teamId, submitted, timeLimit, limit 
 }
 
 /**
- * Whether today's list allows a name. A name that the list rejects is looked up, but cannot be created, so it needs no
- * lock and no overlap check.
+ * Whether today's list allows a name. A name that the list rejects is looked up, but cannot be created, so it needs
+ * neither a lock nor an overlap check.
  */
 const isAllowed = ({ refusal }: Submitted) => refusal === undefined
 

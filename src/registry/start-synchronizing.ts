@@ -18,7 +18,7 @@ export interface StartSynchronizingOptions {
    * `onError`; failures of the store itself are logged to the console.
    */
   onError?: SynchronizationErrorHandler | undefined
-  /** Called with the result of each sweep, for metrics. Its errors and rejections are ignored. */
+  /** Called with the result of each sweep, for metrics. If this function throws or rejects, the error is ignored. */
   onSweep?: ((result: SweepResult) => unknown) | undefined
 }
 
@@ -26,8 +26,9 @@ export interface StartSynchronizingOptions {
 export interface Synchronizing {
   /**
    * Ends the loop. Resolves when the current sweep has ended, but after `timeLimit` milliseconds at the latest. The
-   * default is 10,000. The current push is aborted one second before that, or halfway through if the limit is under two
-   * seconds. This gives the store time to make that push's changes due again, so the next sweep pushes them.
+   * default is 10,000. The current push is aborted one second before the time limit, or after half of the time if the
+   * limit is under two seconds. The store can then make the changes of that push due again, so the next sweep pushes
+   * them.
    *
    * @throws {TypeError} if the time limit is invalid.
    */
@@ -82,7 +83,7 @@ export function startSynchronizing(
     const scheduled = setTimeout(() => {
       sweeping = sweep()
     }, milliseconds)
-    // In browsers and Workers a timer is a number, which does not keep anything alive.
+    // In browsers and Workers, a timer is a number, and does not keep the process alive.
     if (typeof scheduled === 'object') scheduled.unref()
     return scheduled
   }

@@ -6,18 +6,15 @@ import { type ListOptions, MOST_AT_ONCE, type Team } from './store.ts'
 import { toName } from './submitted.ts'
 
 /*
- * Checks the arguments that your application passes to the methods of a bundled store. An application without types
- * could misspell `teamId`, which would list the registrations of all teams. Or it could pass a number as a team ID,
- * which would release nothing.
+ * Checks the arguments that your application passes to the methods of a bundled store. Without these checks, an
+ * application that does not use TypeScript could list the registrations of all teams by misspelling `teamId`, or
+ * release nothing by passing a number as the ID of a team.
  */
 
 /** Checked {@link ListOptions}, with canonical names. */
 export interface ListPage {
   readonly teamId: string | undefined
-  /**
-   * With `below`, a canonical name. Otherwise a `domainId`, in the form in which {@link StoreBackend.toDomainId}
-   * returned it.
-   */
+  /** With `below`, a canonical name. Otherwise a `domainId`, as returned by {@link StoreBackend.toDomainId}. */
   readonly after: string | undefined
   readonly limit: number
   readonly order: 'oldest' | 'newest'
@@ -83,8 +80,7 @@ export function readListOptions(options: ListOptions = {}, toDomainId: ToDomainI
 }
 
 /**
- * Whether a registration matches the team and the cursor of a page without "below". The filter by name is applied
- * elsewhere.
+ * Whether a registration matches the team and the cursor of a page without "below". Callers filter by name themselves.
  */
 export const isOnPage = (
   { teamId, after, order }: ListPage,
@@ -121,7 +117,7 @@ export function readPendingOptions(options: Pick<ListOptions, 'after' | 'limit'>
 }
 
 /**
- * Reads which changes to retry. Skips strings that are not IDs; an ID without a pending change has no effect either.
+ * Reads which changes to retry. Skips strings that are not IDs. An ID without a pending change has no effect.
  *
  * @throws {TypeError}
  */
@@ -153,8 +149,8 @@ export function readSweepOptions(options: SweepOptions = {}) {
 }
 
 /**
- * Reads what to release or transfer. Skips strings that are neither a hostname nor an ID; a name that the team has not
- * registered has no effect either.
+ * Reads which registrations to release or transfer. Skips strings that are neither hostnames nor IDs. A name that the
+ * team has not registered has no effect.
  *
  * @throws {TypeError}
  */
@@ -175,17 +171,17 @@ export function readRelease(teamId: string, domains: readonly string[], toDomain
   return { names: [...names.values()], domainIds: [...domainIds] }
 }
 
-/** What to release or transfer: names and values of `domainId`. */
+/** The registrations to release or transfer, by name or by `domainId`. */
 export interface ReleaseKeys {
   readonly names: readonly Name[]
   readonly domainIds: readonly string[]
 }
 
 /**
- * Checks the properties of a team. Otherwise, an ID that is a number would not equal the same ID as a string, a team in
+ * Checks the properties of a team. Without these checks, a number would not equal the same ID as a string, a team in
  * state "ACTIVE" would count as suspended, and a limit passed as a string would not apply.
  *
- * @param found The words before the invalid value in the message. They say where the team comes from.
+ * @param found The words that introduce the invalid value in the message, such as "findTeam returned".
  * @throws {TypeError}
  */
 export function requireTeamShape({ id, organizationId, state, maxDomains }: Team, found = 'it is'): void {

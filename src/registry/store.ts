@@ -8,9 +8,9 @@ export interface Team {
   readonly organizationId: string
   readonly state: 'active' | 'suspended'
   /**
-   * The maximum number of names that the team may have registered; 0 or more. A call that would exceed it fails with
-   * 403 `domain_limit_reached`, before any of its names is saved. Names that the team has already registered may be
-   * sent again. The store must count the team's registrations; see {@link LookUp.counted}. Default: no limit.
+   * The maximum number of names that the team may have registered; 0 or more. A call that would exceed this limit fails
+   * with 403 `domain_limit_reached`, before any of its names is saved. Names that the team has already registered may
+   * be sent again. The store must count the team's registrations; see {@link LookUp.counted}. Default: no limit.
    */
   readonly maxDomains?: number | null | undefined
 }
@@ -33,13 +33,13 @@ export type ListedRegistration = Registration
  * A registration or a release, to be pushed to the monitor.
  *
  * A change may be delivered twice or late. IDs are never reused. So a monitor stays correct if it watches by
- * `domainId`, and ignores `registered` for an ID once it has got `released` for that ID.
+ * `domainId`, and ignores `registered` for an ID once it has received `released` for the same ID.
  */
 export interface Change extends Name {
   readonly kind: 'registered' | 'released'
   readonly domainId: string
   readonly teamId: string
-  /** When the name was registered or released. It is the same each time the change is delivered. */
+  /** When the name was registered or released. If a change is delivered again, its time stays the same. */
   readonly at: Date
 }
 
@@ -51,7 +51,7 @@ export interface LookUp {
   readonly domains: readonly string[]
   /** The distinct canonical names below which to search: the bases of wildcards, without `*.`. */
   readonly bases: readonly string[]
-  /** Whether to count the team's registrations. Set if the team has a limit. Default: no. */
+  /** Whether to count the team's registrations, because it has a limit. Default: no. */
   readonly counted?: boolean | undefined
 }
 
@@ -66,12 +66,12 @@ export interface LookUpResult {
 }
 
 /**
- * The registrations below a base, at any depth, without the base itself. A store may count the wildcard over the base
- * or leave it out, because requests also look it up in `domains`.
+ * The registrations below a base, at any depth, without the base itself. A store may include or omit the wildcard over
+ * the base, because requests look it up in `domains`, too.
  *
  * Names whose registrable domain lies below the base are listed separately. When they were registered, a public suffix
  * separated them from the base, as in `bucket.s3.amazonaws.com` below `amazonaws.com`. The core checks whether a public
- * suffix still separates them.
+ * suffix still separates these names from the base.
  */
 export interface NamesBelow {
   /** Any three of the calling team's domains below the base; all of them if there are fewer. */
@@ -81,13 +81,13 @@ export interface NamesBelow {
   /** Whether another team has registrations below the base. A store need not check this if `ownCount` is above 0. */
   readonly heldByOthers: boolean
   /**
-   * Names whose registrable domain is longer than the base. A store MAY stop at 10, and need not search for them if
-   * `ownCount` is above 0 or `heldByOthers` is true.
+   * Names whose registrable domain is longer than the base. A store MAY stop at 10 names, and need not search for any
+   * if `ownCount` is above 0 or `heldByOthers` is true.
    */
   readonly behindSuffixes: readonly { readonly domain: string; readonly teamId: string }[]
 }
 
-/** For a base with no registrations below it. */
+/** The findings for a base that has no registrations below it. */
 export const NOTHING_BELOW: NamesBelow = /* @__PURE__ */ Object.freeze({
   ownDomains: [],
   ownCount: 0,
@@ -108,21 +108,21 @@ export interface RegistrationRequest extends LookUp {
   readonly registrableDomains: readonly string[]
   /**
    * How many milliseconds the caller waits. The store MUST have settled by then, and MUST NOT do anything for the
-   * request afterwards: if the caller has got no result, it may commit or roll back its own transaction.
+   * request afterwards, because the caller may then commit or roll back its own transaction.
    */
   readonly timeLimit: number
   /**
    * Decides which names to save. Pure and synchronous, so the same findings give the same names. A store may call it
    * any number of times, each time with newer findings.
    *
-   * @returns The distinct names to register for the team. None of them is among the registrations found.
+   * @returns The distinct names to register for the team. Names that are already registered are not among them.
    */
   decide(found: LookUpResult): readonly Name[]
 }
 
 /** The result of {@link DomainStore.register}. */
 export interface SavedRegistrations {
-  /** The findings that were passed to the last call of `decide`. The names that this call returned were saved. */
+  /** The findings on which the saved names are based: those that were passed to the last call of `decide`. */
   readonly found: LookUpResult
   /** The saved registrations, in the order in which `decide` returned their names. */
   readonly saved: readonly Registration[]
@@ -130,13 +130,11 @@ export interface SavedRegistrations {
 
 /** The findings for an {@link ImportRequest}. */
 export interface ImportFindings extends LookUpResult {
-  /**
-   * Those of the request's `domainIds` that are already in use, by a registration or a pending change. In any order.
-   */
+  /** The IDs from the request that a registration or a pending change already has, in any order. */
   readonly takenIds: readonly string[]
 }
 
-/** The request of {@link DomainStore.import}, for one atomic step. Its `teamId` belongs to no team. */
+/** The request of {@link DomainStore.import}, for one atomic step. Its `teamId` is not the ID of any team. */
 export interface ImportRequest extends LookUp {
   /** The registrable domains to lock, as in a {@link RegistrationRequest}. */
   readonly registrableDomains: readonly string[]
@@ -176,7 +174,7 @@ export interface TransferRequest {
 
 /** The result of {@link DomainStore.transfer}. */
 export interface TransferredRegistrations {
-  /** The findings that were passed to the last call of `decide`. The result of that call was used. */
+  /** The findings on which the decision is based: those that were passed to the last call of `decide`. */
   readonly found: TransferFindings
   /** One transferred registration for each registration found, in the same order. Empty if nothing was transferred. */
   readonly saved: readonly Registration[]
@@ -193,25 +191,27 @@ export interface ListOptions {
    * The value is a cursor that only the store understands. Default: the page begins with the first registration.
    *
    * IDs are assigned before a call commits, so a registration that commits while you list may sort before `after`. To
-   * miss none, list again later, and begin at an older ID: go back by more time than your longest call takes.
+   * find such registrations, too, list again later, beginning at an ID that is older by more than your longest call
+   * takes.
    */
   readonly after?: string | undefined
-  /** The length of a page, at most 1,000, which is the default. {@link eachRegistration} reads page by page. */
+  /** The length of a page, at most 1,000, which is the default. {@link eachRegistration} lists more, page by page. */
   readonly limit?: number | undefined
-  /** The order by time of registration. Default `oldest` first. Cannot be combined with `below`. */
+  /** Whether the oldest or the newest registrations come first. Default `oldest`. Cannot be combined with `below`. */
   readonly order?: 'oldest' | 'newest' | undefined
   /** Lists only the registration of exactly this name, if there is one. */
   readonly domain?: string | undefined
   /**
-   * Lists only registrations below this name, at any depth, including the wildcard over it but not the name itself.
-   * They are sorted by their labels from right to left.
+   * Lists only registrations below this name, at any depth, including the wildcard over it but not the name itself. The
+   * list is sorted by labels, from right to left.
    */
   readonly below?: string | undefined
 }
 
 /**
  * The maximum number of registrations or changes that a store lists, releases or sweeps in one step, and the maximum
- * length of a page. A larger number takes several steps, so no step blocks the event loop or holds a lock for long.
+ * length of a page. More than that takes several steps, so no single step blocks the event loop or holds a lock for
+ * long.
  */
 export const MOST_AT_ONCE = 1000
 
@@ -240,13 +240,13 @@ export interface DomainStore {
    * - Looking up, deciding and saving MUST be one atomic step with respect to every other `register` that shares a
    *   registrable domain. If two calls race, the second sees the registrations that the first saved. Calls that share
    *   no registrable domain SHOULD NOT wait for each other.
-   * - If the request is `counted`, counting MUST be part of that step. The step MUST then also be atomic with respect
-   *   to every other counted step of the same team, even if they share no registrable domain. A store that cannot count
-   *   leaves out `held`: calls of teams with `maxDomains` then fail with 500, and nothing is saved.
+   * - If the request is `counted`, counting MUST be part of the atomic step. A counted step MUST also be atomic with
+   *   respect to every other counted step of the same team, even if the two share no registrable domain. A store that
+   *   cannot count leaves out `held`: calls of teams with `maxDomains` then fail with 500, and nothing is saved.
    * - A name MUST be found even if it was registered with another registrable domain, and MUST NOT be saved twice.
-   * - All names that `decide` returned MUST be saved durably before the promise resolves. If it rejects, none of them
-   *   may be saved.
-   * - The store MUST NOT change the request. Any array in it MAY be empty, and so may the result of `decide`.
+   * - All names that `decide` returned MUST be saved durably before the promise resolves. If the promise rejects, no
+   *   name may be saved.
+   * - The store MUST NOT change the request. Any array in the request MAY be empty, as MAY the result of `decide`.
    * - After a conflict with another call, the store MAY look up and call `decide` again, a limited number of times.
    * - New registrations MUST be saved with `synchronized: false` if there is a monitor, otherwise with `true`.
    * - The cost SHOULD depend only on the length of the request, not on the number of registrations.
@@ -262,12 +262,13 @@ export interface DomainStore {
   /**
    * Pushes saved registrations to the monitor, and marks them synchronized.
    *
-   * - It MUST mark a registration only after it was pushed, and MUST reject if any registration was not pushed.
+   * - It MUST mark a registration only after the push has succeeded, and MUST reject if any registration was not
+   *   pushed.
    * - Registrations that were pushed SHOULD be marked even if others were not.
    * - Delivery is at least once: the push MUST be idempotent on `domainId`.
    * - A store that also sweeps SHOULD lease two kinds of registrations to the call: those that `register` saves, and
-   *   unsynchronized ones of the same team that it finds. Then no sweep takes them before the call has had time to push
-   *   them. If the process of the call dies, a sweep MUST take them once the lease has expired.
+   *   unsynchronized ones of the same team that it finds. The lease keeps sweeps from pushing these registrations
+   *   before the call can. If the process of the call dies, a sweep MUST push them once the lease has expired.
    *
    * A store without this method has no monitor, or pushes in some other way.
    *
@@ -288,15 +289,15 @@ export interface DomainStore {
 
   /**
    * Looks up registrations, and registers nothing. MUST find the same registrations that {@link register} would find.
-   * MUST change nothing: it takes no lease, and no lock that outlasts the call.
+   * MUST change nothing: no registration is leased, and no lock outlasts the call.
    */
   find?(question: LookUp): Awaitable<LookUpResult>
 
   /**
    * Releases registrations of a team, so any team can register the names again.
    *
-   * - All of them MUST be released in one atomic step, durably before the promise resolves. If it rejects, none may be
-   *   released.
+   * - All registrations MUST be released in one atomic step, durably before the promise resolves. If the promise
+   *   rejects, none may be released.
    * - Names and IDs that the team has not registered MUST be skipped. A wildcard releases only itself.
    * - The release MUST be recorded as a change in the same step, so that the next sweep pushes it to the monitor.
    *
@@ -323,10 +324,10 @@ export interface DomainStore {
    *   saved, or none.
    * - `domainId`, `domain`, `registrableDomain`, `teamId` and `createdAt` MUST be saved unchanged.
    * - A registration that is not synchronized MUST be recorded as a pending change that is due at once, even if the
-   *   store has no push. A synchronized one MUST NOT be recorded.
+   *   store has no push. A synchronized registration MUST NOT be recorded.
    *
-   * @returns The findings that were passed to the last call of `decide`. The registrations that this call returned were
-   *   saved.
+   * @returns The findings on which the saved registrations are based: those that were passed to the last call of
+   *   `decide`.
    */
   import?(request: ImportRequest): Awaitable<ImportFindings>
 
@@ -342,7 +343,7 @@ export interface DomainStore {
    *   domain stay the same. Names and IDs that the team `from` has not registered MUST be skipped.
    * - The registration of the new ID and the release of the former ID MUST be recorded as changes in the same step. The
    *   release MUST NOT be pushed before the registration, even if changes are refused or another process pushes, so the
-   *   monitor never stops watching the name. This does not apply if the new ID is itself released before its
+   *   monitor never stops watching the name. This order does not matter if the new ID is released before its
    *   registration is pushed.
    *
    * @throws {TypeError} if `domains` is not an array of strings, or has more than 1,000 entries.
@@ -350,8 +351,8 @@ export interface DomainStore {
   transfer?(request: TransferRequest): Awaitable<TransferredRegistrations>
 
   /**
-   * Counts the registrations of one team, or of all teams. The cost grows with the count, so call it rarely. With
-   * SQLite, counting blocks the event loop.
+   * Counts the registrations of one team, or of all teams. The cost grows with the number of registrations, so count
+   * rarely. With SQLite, counting blocks the event loop.
    */
   count?(options?: Pick<ListOptions, 'teamId'>): Awaitable<number>
 }

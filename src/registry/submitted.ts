@@ -11,12 +11,13 @@ export interface Submitted extends Name {
   /** The name as sent, for messages. Default: the canonical form. */
   readonly input?: string
   /**
-   * Why today's suffix list does not allow the name. A name that was registered under an older list stays `existing`.
+   * Why today's suffix list does not allow the name. If the name was registered under an older list, its status is
+   * still `existing`.
    */
   readonly refusal?: InvalidHostname
 }
 
-/** Whether a name that gets this code today may have been registered under an older suffix list. */
+/** For each code: whether a name that gets it today may have been registered under an older suffix list. */
 const mayBeHeld: Readonly<Record<HostnameRejection, boolean>> = {
   empty_domain: false,
   invalid_domain: false,
@@ -33,7 +34,7 @@ export function readSubmitted(input: string): Submitted | InvalidHostname {
   const hostname = classifyHostname(input)
   if (hostname.valid) return { domain: hostname.domain, registrableDomain: hostname.registrableDomain, input }
   const domain = mayBeHeld[hostname.code] ? toCanonicalName(input) : null
-  // No suffix list has ever allowed a single label, such as a UUID, or a wildcard over one.
+  // No suffix list has ever allowed a name with a single label, such as a UUID, or a wildcard over such a name.
   if (!domain || !/[^*]\./.test(domain)) return hostname
   return { domain, registrableDomain: isWildcard(domain) ? baseOf(domain) : domain, input, refusal: hostname }
 }
@@ -42,9 +43,9 @@ export function readSubmitted(input: string): Submitted | InvalidHostname {
 export const isName = (submitted: Submitted | InvalidHostname): submitted is Submitted => 'domain' in submitted
 
 /**
- * Reads a name that may already be registered, although today's suffix list does not allow it. It may be a wildcard
- * over a name that is now a public suffix, or its top-level domain may have been removed from the list. Lookups still
- * find such a name, because they compare strings.
+ * Reads a name. Accepts some names that today's suffix list does not allow, because they may have been registered
+ * earlier: a wildcard over a name that is now a public suffix, for example, or a name whose top-level domain was
+ * removed from the list. Lookups still find such names, because they compare strings.
  */
 export function toName(text: string): Name | null {
   const submitted = readSubmitted(text)

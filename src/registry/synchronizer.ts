@@ -30,8 +30,8 @@ export interface SynchronizerOptions {
 /** The default time limit of each push, in milliseconds. Leases and backoff depend on it. */
 export const DEFAULT_PUSH_TIME_LIMIT = 30_000
 /**
- * The time for all pushes of a call or a sweep. Each push may take half of the time that remains, so if one hangs,
- * there is time left for others.
+ * The time for all pushes of a call or a sweep. Each push may take half of the time that remains, so a push that hangs
+ * leaves time for others.
  */
 const pushingTime = (timeLimit: number) => 2 * timeLimit
 /** The length of a lease, 90 seconds by default. A process must have stopped pushing before its lease expires. */
@@ -41,8 +41,8 @@ const firstWait = (timeLimit: number) => timeLimit / 6
 /** After this many consecutive failures, or more if batches are large, the monitor counts as unavailable. */
 const LEAST_FAILURES_IN_A_ROW = 7
 /**
- * After this many failures, a sweep leaves the remaining changes to the next one. Failures of new changes and of
- * changes that were refused before are counted separately.
+ * After this many failures, a sweep leaves the remaining changes to the next sweep. Failures of new changes are counted
+ * separately from failures of changes that were refused before.
  */
 const MOST_FAILURES = 100
 /** The resolution of timers, in milliseconds. */
@@ -59,7 +59,9 @@ interface PushOutcome {
   readonly suspects: ReadonlySet<WaitingChange>
   /** The last failure, if any. */
   readonly cause: unknown
-  /** Why pushing ended early; `undefined` if it did not end early, or ended because of failures or a lack of time. */
+  /**
+   * Set if pushing ended early because the monitor reported that it is unavailable, or because the sweep was stopped.
+   */
   readonly endedBy: 'unavailable' | 'stop' | undefined
 }
 
@@ -68,15 +70,15 @@ interface PushOutcome {
  *
  * Changes are pushed in batches, in random order. When a batch succeeds, its changes are removed from the outbox at
  * once. {@link workByHalves} isolates the changes that are refused. Later sweeps push refused changes last. A change
- * that was refused more than once is pushed alone. A single refusal may have been caused by an outage, so it does not
- * have this effect. If nothing seems to succeed, or the monitor reports that it is unavailable, the remaining changes
- * are left for later. A report without a time counts only if it comes twice in a row, because a gateway may send it in
- * response to a single bad change.
+ * that was refused more than once is pushed alone. After a single refusal, which may have been caused by an outage, it
+ * is still pushed together with others. If nothing seems to succeed, or the monitor reports that it is unavailable, the
+ * remaining changes are left for later. A report that does not say when to retry counts only if two come in a row,
+ * because a gateway may send such a report in response to a single bad change.
  */
 export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox) {
   const { timeLimit, random = Math.random } = options
 
-  /** Exponential, with jitter, so changes that failed together are not retried together. */
+  /** The wait is exponential, with jitter, so changes that failed together are not retried together. */
   const backoff = (refusals: number) =>
     Math.min(LONGEST_WAIT, firstWait(timeLimit) * 2 ** refusals) * (1 - random() / 2)
 
@@ -91,8 +93,8 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
   function toPostponements(outcome: PushOutcome): Postponement[] {
     const wait = waitOfLeft(outcome)
     const failure = wait > 0 ? describeError(outcome.cause) : undefined
-    // While nothing succeeds, only the first refusal of a change counts. So new changes come first, and no wait grows
-    // to an hour.
+    // While no push succeeds, only the first refusal of a change counts. So new changes still come first, and waits do
+    // not grow to an hour during an outage.
     const isFirst = (change: WaitingChange) => isAway(outcome) && change.refusals === 0
     const mayBeRefused = outcome.endedBy === undefined && !isMonitorUnavailable(outcome.cause)
     const left = outcome.left.map(change => {
@@ -119,8 +121,9 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
     /**
      * Pushes the registrations of a call, which are leased to it.
      *
-     * @param report Called with each refused change, if anything else succeeded.
-     * @throws The failure of the push, if any registration was not pushed. The others are still marked as synchronized.
+     * @param report Called with each refused change, if any other push succeeded.
+     * @throws The failure of the push, if any registration was not pushed. Registrations that were pushed are still
+     *   marked as synchronized.
      */
     async synchronize(registrations: readonly Registration[], report: SynchronizationErrorHandler): Promise<void> {
       const changes = registrations.map(registration => ({ ...changeOf(registration, 'registered'), refusals: 0 }))
@@ -167,8 +170,8 @@ async function pushInBatches(changes: readonly WaitingChange[], pushing: Pushing
 
   const [fresh, once, often] = [0, 1, 2].map(count => changes.filter(change => Math.min(change.refusals, 2) === count))
   const ofFresh = await workByHalves(shuffle(toBatches(fresh, batchSize), random), { attempt, isOver, random })
-  // A single refusal may have been caused by an outage. So changes that were refused once may succeed, and are pushed
-  // together.
+  // A single refusal may have been caused by an outage. Changes that were refused only once may therefore succeed now,
+  // so they are pushed together.
   const parts = [...toBatches(shuffle(once, random), batchSize), ...toBatches(often, 1)]
   const options = { attempt, isOver, random, first: 1, start: { ...ofFresh, failures: 0 } }
   const ofBefore = await workByHalves(shuffle(parts, random), options)
@@ -208,7 +211,7 @@ function createAttempts({ push, timeLimit, outbox, signal }: Pushing) {
   let retryAfter: number | undefined
 
   return {
-    /** @throws A failure of the store. Unlike a failure of the monitor, it ends the sweep. */
+    /** @throws A failure of the store, which ends the sweep, unlike a failure of the monitor. */
     async attempt(part: readonly WaitingChange[]) {
       const begun = performance.now()
       const milliseconds = Math.min(timeLimit, deadline.remaining() / 2)
@@ -226,8 +229,8 @@ function createAttempts({ push, timeLimit, outbox, signal }: Pushing) {
       return null
     },
     /**
-     * Whether there is time for a push that takes as long as the slowest one so far. A push that times out must be
-     * repeated.
+     * Whether there is time for a push that takes as long as the slowest one so far. With less time, the push might
+     * time out, and would then have to be repeated.
      */
     hasTime: () => deadline.remaining() / 2 >= slowest,
     isUnavailable: () => unavailableInARow >= 2 || retryAfter !== undefined,
@@ -247,14 +250,14 @@ function toBatches<Item>(items: readonly Item[] = [], size: number): (readonly I
 }
 
 /**
- * Shuffles the changes. If a change that makes the monitor fail always came first, it would always delay the others.
+ * Shuffles the changes, so that a change that makes the monitor fail does not always come first and delay the others.
  */
 function shuffle<Item>(items: readonly Item[] = [], random: () => number): readonly Item[] {
   const ranked = items.map(item => ({ item, rank: random() }))
   return ranked.sort((one, other) => one.rank - other.rank).map(({ item }) => item)
 }
 
-/** @returns How long the monitor says that it will be unavailable, in milliseconds and at most an hour. */
+/** @returns After how many milliseconds the monitor wants a retry, but at most an hour. */
 function readRetryAfter(cause: unknown): number | undefined {
   const retryAfter = isMonitorUnavailable(cause) ? cause.retryAfter : undefined
   return typeof retryAfter === 'number' && retryAfter >= 0 ? Math.min(LONGEST_WAIT, retryAfter) : undefined

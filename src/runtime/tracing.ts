@@ -19,8 +19,8 @@ export interface TraceContext {
   /** Milliseconds from start to end. */
   duration?: number
   /**
-   * Why the step failed. It is set before the channel's `error` and `asyncEnd` events. It is also set if a call
-   * returned results, but created nothing and could not save some names.
+   * Why the step failed. Set before the channel's `error` and `asyncEnd` events. Also set if a call returned results,
+   * but created nothing, and some of the results are `internal_error`.
    */
   error?: unknown
   /**
@@ -65,7 +65,7 @@ export function trace<T>(step: TracedStep, work: (context: TraceContext) => Prom
     return work(context)
   const begun = performance.now()
   let result: T
-  // The context must not contain the result of the promise, because the result of a call contains hostnames.
+  // The result is kept out of the context, because the result of a call contains hostnames.
   const traced = channel.tracePromise(async () => {
     try {
       result = await work(context)

@@ -26,7 +26,7 @@ export function createUuidGenerator(): (now?: number) => string {
 
   function drawWord(): number {
     if (used === random.length) {
-      // Draws many random words at once, because each call is expensive.
+      // Draws many random words at once, because each call of `getRandomValues` is expensive.
       crypto.getRandomValues(random)
       used = 0
     }

@@ -10,8 +10,9 @@ import { createTurns, type Turns } from './turns.ts'
 export interface SqliteConnectionOptions {
   /**
    * An open database: a `DatabaseSync` from `node:sqlite`, a `Database` from `better-sqlite3` or `bun:sqlite`, or the
-   * `ctx.storage` of a Durable Object with SQLite storage. The stores never close the database. Give them their own
-   * connection: they change its settings (see {@link synchronous}), and an open transaction would block them.
+   * `ctx.storage` of a Durable Object with SQLite storage. The stores never close the database. Give the stores their
+   * own connection: they change its settings (see {@link synchronous}), and calls fail while a transaction of the
+   * application is open on it.
    */
   database: SqliteDatabase
   /**
@@ -22,7 +23,7 @@ export interface SqliteConnectionOptions {
   /**
    * When SQLite flushes to disk. With `'full'`, SQLite flushes after each transaction, so a completed call survives a
    * power cut. With `'normal'`, SQLite flushes only at checkpoints. This is faster, but a power cut may lose the last
-   * calls. Each call survives completely or not at all. A crash of the process loses no calls in either case. Default
+   * calls. With either setting, a call is never saved in part, and a crash of the process loses no calls. Default
    * `'full'`. A Durable Object ignores this option.
    */
   synchronous?: 'full' | 'normal' | undefined
@@ -41,7 +42,7 @@ export const connectionRules: Rules = {
 
 export interface SqliteConnection {
   readonly driver: Driver
-  /** Calls `work`, which only reads. All its statements see the same state of the database. */
+  /** Calls `work`, which only reads. All statements of `work` see the same state of the database. */
   ask<T>(work: () => T): Awaitable<T>
   /**
    * Calls `work` in a write transaction, as soon as the lock is free.
@@ -56,11 +57,11 @@ const DEFAULT_LOCK_TIME_LIMIT = 5000
 /** The size in bytes to which a write-ahead log is truncated after a checkpoint has emptied it. */
 const LOG_SIZE_LIMIT = 64 * 1024 * 1024
 
-/** The queue of each database. All stores on a database share it. */
+/** The queue of each database, which is shared by all stores on that database. */
 const turnsOf = new WeakMap<SqliteDatabase, Turns>()
 
 /**
- * Configures the connection, and creates the tables if they are missing. Several processes may do so at once.
+ * Configures the connection, and creates the tables if they are missing. Several processes may call this at once.
  *
  * @throws {Error} if the database cannot be used; the message says why.
  */
@@ -84,7 +85,7 @@ function openDriver({ database, synchronous = 'full' }: SqliteConnectionOptions,
       driver.execute(`PRAGMA busy_timeout = ${Math.ceil(timeLimit)}`)
       useWriteAheadLog(driver, timeLimit)
       driver.execute(`PRAGMA synchronous = ${synchronous}`)
-      // Without a limit, the log would stay as large as it grew during a long read.
+      // Without a limit, the log file would not shrink again after a long read has made it grow.
       driver.prepare(`PRAGMA journal_size_limit = ${LOG_SIZE_LIMIT}`)()
     }
     prepareTables(driver)
@@ -99,7 +100,7 @@ function openDriver({ database, synchronous = 'full' }: SqliteConnectionOptions,
  * With write-ahead logging, readers never wait (sqlite.org/wal.html). A database in memory has no log.
  *
  * If several connections switch to write-ahead logging at once, SQLite makes some of them fail immediately, because
- * they would wait for each other. A connection that failed waits for the write lock here, and then checks again.
+ * they would wait for each other. If switching fails, this function waits for the write lock, and then tries again.
  */
 function useWriteAheadLog(driver: Driver, timeLimit: number): void {
   const end = performance.now() + timeLimit

@@ -13,7 +13,7 @@ export interface SqliteHandle {
 export interface SqliteStatement {
   all(...values: SqliteValue[]): unknown[]
   run(...values: SqliteValue[]): unknown
-  /** Whether the statement returns rows. If it does not, `better-sqlite3` requires `run`. */
+  /** Whether the statement returns rows. For any other statement, `better-sqlite3` requires `run` instead of `all`. */
   readonly reader?: boolean | undefined
 }
 
@@ -33,15 +33,15 @@ export type RunStatement<Row> = (...values: readonly SqliteValue[]) => readonly 
 export interface Driver {
   /** Runs one or more statements without parameters. */
   execute(sql: string): void
-  /** Prepares one statement. A question mark stands for each parameter. */
+  /** Prepares one statement. In the SQL, each parameter is a question mark. */
   prepare<Row>(sql: string): RunStatement<Row>
   /**
-   * Calls `work` in a write transaction: everything that it writes is committed, or nothing.
+   * Calls `work` in a write transaction: either everything that `work` writes is committed, or nothing.
    *
    * @throws The error of `work` or of the commit.
    */
   transact<T>(work: () => T): T
-  /** Calls `work`, which only reads. All its statements see the same state of the database. */
+  /** Calls `work`, which only reads. All statements of `work` see the same state of the database. */
   read<T>(work: () => T): T
   /** Whether the connection has settings, such as a busy timeout. */
   readonly hasSettings: boolean
@@ -57,7 +57,7 @@ export const toDriver = (database: SqliteDatabase): Driver =>
   isDurableObjectStorage(database) ? createDurableObjectDriver(database) : createHandleDriver(database)
 
 /**
- * A Durable Object does not share its storage, so it never waits for a lock. Its runtime caches prepared statements,
+ * A Durable Object does not share its storage, so it never waits for a lock. The runtime caches prepared statements,
  * commits transactions, and delays responses until all writes are durable.
  */
 const createDurableObjectDriver = (storage: DurableObjectStorage): Driver => ({
@@ -72,7 +72,7 @@ const createDurableObjectDriver = (storage: DurableObjectStorage): Driver => ({
   read: work => work(),
 })
 
-/** The settings of a statement. The application may have changed their defaults on the handle. */
+/** The settings of a statement. On the handle, the application may have changed the defaults of these settings. */
 interface StatementSettings {
   /** In `better-sqlite3` and `bun:sqlite`. */
   safeIntegers?(isOn: boolean): unknown
@@ -126,8 +126,8 @@ function createHandleDriver(database: SqliteHandle): Driver {
 }
 
 /**
- * Rejects a handle that has the same methods but returns results by callback or promise. To find out, it runs a query
- * that needs no file lock.
+ * Rejects a handle that has the same methods but returns results by callback or promise. The check runs a query that
+ * does not lock the file.
  */
 function requireSynchronous(database: SqliteHandle): void {
   const statement = database.prepare('PRAGMA busy_timeout')

@@ -1,4 +1,4 @@
-/** The messages of SQLite, which are the same in all packages, and what each means for the application. */
+/** The error messages of SQLite, which are the same in all packages, each with its meaning for the application. */
 const explanations: readonly (readonly [pattern: RegExp, explanation: string])[] = [
   [
     /database (?:table )?is locked/,
@@ -21,7 +21,8 @@ const explanations: readonly (readonly [pattern: RegExp, explanation: string])[]
 ]
 
 /**
- * Wraps a failure of SQLite in an error that says what it means for the application. Returns other errors unchanged.
+ * Wraps a failure of SQLite in an error that explains to the application what has failed. Returns other errors
+ * unchanged.
  */
 export function explainFailure(cause: unknown): unknown {
   if (!(cause instanceof Error)) return cause

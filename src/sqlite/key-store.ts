@@ -33,7 +33,7 @@ export const keyStatements = {
 } as const
 
 /**
- * Creates a store for API keys in SQLite. It saves the hash of each key, never the key. It creates its table if
+ * Creates a store for API keys in SQLite. It saves the hash of each key, never the key itself. It creates its table if
  * necessary. It may share the database with {@link createSqliteStore}.
  *
  * @throws {TypeError} if an option is missing, invalid or unknown.

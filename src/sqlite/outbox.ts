@@ -79,5 +79,5 @@ export function createOutbox(statements: PreparedStatements, { ask, transact }: 
   }
 }
 
-/** The time after a wait, rounded up because the table stores whole milliseconds. */
+/** Returns the time at which a wait ends, rounded up because the table stores whole milliseconds. */
 const after = (milliseconds: number) => Math.ceil(Date.now() + milliseconds)

@@ -19,7 +19,7 @@ import { isOnPage, type ListPage, type ReleaseKeys } from '../registry/store-arg
 import { createUuidGenerator, timeOfUuid } from '../runtime/uuid.ts'
 import type { PreparedStatements } from './statements.ts'
 
-/** Looks up, saves and deletes registrations. Call each function that writes in a transaction. */
+/** Looks up, saves, lists and counts registrations. Functions that write must be called within a transaction. */
 export function createRegistrations(statements: PreparedStatements, outbox: StoreOutbox) {
   const createId = createUuidGenerator()
 
@@ -99,7 +99,7 @@ export function createReleases(statements: PreparedStatements, outbox: StoreOutb
     return [...held.values()].map(toRegistration)
   }
 
-  /** Updates the row instead of replacing it, so the application's rows that refer to it are not deleted. */
+  /** Updates each row instead of replacing it, so the application's rows that refer to these rows are not deleted. */
   function transfer(
     { from, to, counted, decide }: TransferRequest,
     keys: ReleaseKeys,
@@ -142,7 +142,7 @@ function findBelow(statements: PreparedStatements, base: string, teamId: string)
     return { ...NOTHING_BELOW, ownDomains, ownCount }
   }
   if (statements.findWithin(above, after, before).length > 0) return { ...NOTHING_BELOW, heldByOthers: true }
-  // Any other names below the base are separated from it by a public suffix.
+  // If there are other names below the base, a public suffix separates them from the base.
   return { ...NOTHING_BELOW, behindSuffixes: statements.findBehindSuffixes(secondLevelDomain, after, before) }
 }
 

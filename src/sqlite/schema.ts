@@ -102,7 +102,7 @@ INSERT INTO domain_registration_version (version)
 `
 
 /**
- * Creates the tables if they are missing. If they are up to date, it only reads.
+ * Creates the tables if they are missing. Only reads if the tables are up to date.
  *
  * @throws {Error} if a later version of this package created the tables.
  */

@@ -4,14 +4,14 @@ import { explainFailure, isLocked } from './failures.ts'
 /** The queue of calls that want to write to a database. */
 export interface Turns {
   /**
-   * Calls `work` at once if possible. Otherwise calls it when earlier calls are done and no other connection holds the
+   * Calls `work` at once if possible, otherwise as soon as earlier calls are done and no other connection holds the
    * write lock.
    *
    * @param timeLimit How long `work` may wait, in milliseconds.
    * @throws {Error} with an explanation, if SQLite fails.
    */
   take<T>(work: () => T, timeLimit: number): Awaitable<T>
-  /** Calls `work`, which only reads, ahead of the queue. It waits only if the database is locked. */
+  /** Calls `work`, which only reads, ahead of the queue, and waits only if the database is locked. */
   takeFirst<T>(work: () => T, timeLimit: number): Awaitable<T>
 }
 
@@ -22,10 +22,10 @@ const LONGEST_PAUSE = 10
 
 /**
  * Creates a queue. While another connection holds the lock, only the first call in the queue retries, with pauses in
- * between. So the event loop keeps running even if many calls wait; SQLite's own way of waiting would block it.
+ * between. So the event loop keeps running even if many calls wait. SQLite's busy timeout would block the event loop.
  */
 export function createTurns(): Turns {
-  /** The attempts of the waiting calls. Each attempt returns whether its call is done. */
+  /** One function for each waiting call: attempts the call, and returns whether the call is done. */
   const line: (() => boolean)[] = []
   let isServing = false
   let lock: unknown = new Error('database is locked')

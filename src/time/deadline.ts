@@ -11,7 +11,7 @@ export interface Deadline {
    * Waits for a promise, for at most `limit` milliseconds and never past the deadline. A value that is not a promise is
    * returned unchanged, without a timer.
    *
-   * @throws {TimeLimitError} when it times out. The work behind the promise continues; its outcome is ignored.
+   * @throws {TimeLimitError} when the wait times out. The work behind the promise continues; its outcome is ignored.
    */
   wait<T>(value: Awaitable<T>, limit?: number): Awaitable<T>
 }
@@ -21,12 +21,15 @@ export class TimeLimitError extends Error {
 }
 
 /**
- * Milliseconds that a call may wait for the key store and the limiter together. After that, it may wait for the store
- * for the same time again.
+ * For how many milliseconds a call may wait for the key store and the limiter together, and after that again for the
+ * store.
  */
 export const CALL_TIME_LIMIT = 30_000
 
-/** Timers count in 32 bits on every runtime. A longer timer, or one of `NaN` milliseconds, would fire at once. */
+/**
+ * The longest delay of a timer: all runtimes store delays in 32 bits. With a longer delay, or with `NaN`, a timer would
+ * fire at once.
+ */
 const LONGEST_TIMER = 2 ** 31 - 1
 
 export const timeLimitRule: Rule = {
@@ -34,7 +37,7 @@ export const timeLimitRule: Rule = {
   expected: `a number of milliseconds above 0 and at most ${LONGEST_TIMER}, such as 30000`,
 }
 
-/** @param timeLimit The limit that was set. Pass it if `milliseconds` is only a part of it. */
+/** @param timeLimit The limit that was set, if `milliseconds` is only a part of that limit. */
 export function createDeadline(milliseconds: number, timeLimit = milliseconds): Deadline {
   const end = performance.now() + milliseconds
   const remaining = () => Math.max(0, end - performance.now())

@@ -12,10 +12,10 @@ export interface Limits {
 
 /**
  * Calls `work`, and waits until it settles or a limit is reached. The signal that `work` gets is aborted as soon as the
- * wait ends. If `work` ignores the signal, it continues, and its outcome is ignored.
+ * wait ends. If `work` ignores that signal and continues, its outcome is ignored.
  *
- * @throws {TimeLimitError} when it times out.
- * @throws The reason of the signal, once it is aborted. If it is aborted already, `work` is not called.
+ * @throws {TimeLimitError} when the wait times out.
+ * @throws The reason of `signal`, once this signal is aborted. If it is aborted from the start, `work` is not called.
  */
 export async function runWithin<T>(
   { milliseconds, message, signal }: Limits,

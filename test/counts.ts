@@ -1,6 +1,6 @@
 /**
- * How often random and long tests repeat their work: `npm test` takes the first number, and `npm run test:all`, which
- * runs vitest with `--mode long`, takes the second. `TIMES=10` multiplies both by ten.
+ * How often random and long tests repeat their work: `npm test` uses the first number, and `npm run test:all`, which
+ * runs vitest with `--mode long`, uses the second. `TIMES=10` multiplies both numbers by ten.
  */
 const table = {
   //                              short   long
@@ -20,7 +20,7 @@ const table = {
   transactions: /*             */ [20, 400],
   /** Places at which a connection is cut. */
   cuts: /*                     */ [6, 24],
-  /** The largest number of suite cases that run with each additional PostgreSQL driver. The suite has about 150. */
+  /** The maximum number of cases, of about 150 in the suite, that run with each additional PostgreSQL driver. */
   casesOfDrivers: /*           */ [25, 1_000],
   /** Calls that get 503 because the monitor is unavailable. */
   callsWithoutMonitor: /*      */ [1_000, 10_000],
@@ -50,11 +50,11 @@ export const counts = Object.fromEntries(
   ]),
 ) as Counts
 
-/** The seed of all random choices. It is printed, so a failure can be repeated. */
+/** The seed of all random choices, which is printed so that a failure can be repeated. */
 export const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
 console.info(`SEED=${seed}`)
 
-/** Returns about `most` of the items, spread evenly. The seed decides which ones. */
+/** Returns approximately `most` items, evenly spaced. The seed decides which items these are. */
 export function sample<Item>(items: readonly Item[], most: number): readonly Item[] {
   const step = Math.max(1, Math.ceil(items.length / most))
   return items.filter((_, index) => index % step === seed % step)

@@ -1,4 +1,4 @@
-/** The parts of `node:sqlite` that the examples use. The types of Node 20 do not have them. */
+/** The parts of `node:sqlite` that the examples use. The types of Node 20 lack this module. */
 declare module 'node:sqlite' {
   export class DatabaseSync {
     constructor(file: string)

@@ -5,8 +5,9 @@
  *     node test/nothing-left.js build check "test:engine -- --partitions 8"
  *
  * The scripts get their own temporary folder. A process belongs to the run if this folder is in its environment or
- * parameters, or is its working directory (PostgreSQL overwrites its environment). Once the scripts have ended, or this
- * program gets a signal to end, this program reports and ends all remaining processes, and removes the folder.
+ * parameters, or is its working directory (PostgreSQL overwrites its environment). Once the scripts have ended, this
+ * program reports the processes and files that remain. It ends these processes and removes the folder, even if it gets
+ * a signal to end.
  */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -41,7 +42,7 @@ function createFolder() {
   return folder
 }
 
-/** The processes of a run, without this one. */
+/** The processes of a run, except the current process. */
 async function findProcesses(folder) {
   const all = existsSync('/proc/self/environ') ? listProc() : await listPs()
   return all.filter(({ pid, traces }) => pid !== process.pid && traces.includes(folder))
@@ -140,8 +141,8 @@ async function runScripts(scripts) {
 }
 
 /**
- * The global setup of Vitest, for runs without these scripts. Starts a second process, which waits until this one has
- * ended or was killed, and then removes all that is left.
+ * The global setup of Vitest, for runs that this program did not start. Starts a second process, which waits until this
+ * one has ended or was killed, and then removes all that is left.
  */
 export function setup() {
   if (basename(tmpdir()).startsWith(PREFIX)) return

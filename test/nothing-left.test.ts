@@ -43,7 +43,8 @@ beforeEach(() => rmSync(notes, { force: true }))
 afterAll(() => rmSync(directory, { recursive: true }))
 
 function start(...parameters: string[]) {
-  // This test is itself part of a run, which has a temporary folder. The program gets a folder outside that one.
+  // This test may itself be part of a run. The program gets its own temporary folder, because otherwise it would take
+  // part in that run.
   const env = { ...process.env, TMPDIR: directory }
   const child = spawn(process.execPath, parameters, { cwd: directory, env, stdio: ['ignore', 'ignore', 'pipe'] })
   let printed = ''

@@ -13,7 +13,10 @@ const source = new URL('../src/', import.meta.url)
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(file => file.endsWith('.ts'))
 
 const patterns: Pattern[] = []
-/** Calls that create a pattern from a string. Such a pattern cannot be checked in the source. */
+/**
+ * Calls that create a pattern from a string. This test cannot check such a pattern, because the source does not contain
+ * it.
+ */
 const made: string[] = []
 
 for (const file of files) {

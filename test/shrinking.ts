@@ -1,6 +1,6 @@
 /**
  * Limits how often a property is tried again to find a shorter counterexample. On a busy machine, a time limit would
- * end not only these attempts, but also the runs themselves.
+ * also end the runs in which no counterexample has been found yet.
  */
 export function shrinkingAtMost<Value>(attempts: number, property: (value: Value) => Promise<void>) {
   let remaining = Number.POSITIVE_INFINITY

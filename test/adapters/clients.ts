@@ -98,7 +98,7 @@ export function describeClients(startServer: Serve, { bodyIsReadBefore, leavesCl
       socket.write(toWire(Object.entries({ ...headers, 'Content-Length': length }), body))
       await vi.waitFor(() => expect(working).toHaveBeenCalled(), PATIENCE)
       socket.destroy()
-      // The server must notice the closed connection before the store is done.
+      // The server must notice that the connection is closed before the store finishes the call.
       await sleep(50)
       goOn()
       await vi.waitFor(async () => expect(await store.count()).toBe(2), PATIENCE)

@@ -35,8 +35,8 @@ const answersOf = {
 }
 
 /**
- * All headers that the document lists. A response may have such a header only if the document lists it for the
- * response's status.
+ * All headers that the document lists for `create`. A response may have one of these headers only if the document lists
+ * it for the response's status.
  */
 const knownFields = new Set([...answersOf.create.values()].flatMap(({ fields }) => [...fields.keys()]))
 

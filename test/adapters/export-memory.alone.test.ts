@@ -25,8 +25,8 @@ function readMemory(): number {
 }
 
 /**
- * Reads an export. Returns the number of its lines, and the largest growth in used memory since the first page, in
- * bytes, measured after garbage collections.
+ * Reads an export. Returns the number of lines, and the largest growth of used memory since the first page, in bytes.
+ * Memory is measured after garbage collections.
  */
 async function readExport(start: (typeof servers)[number][1], count: number) {
   const { store, seen } = createGeneratedStore(count)
@@ -65,7 +65,8 @@ test.skipIf(!isLong).each(current)(
 
 const READERS = 6
 
-// Each of these tests takes several seconds, and no other test can run meanwhile. So a short run tests only one server.
+// A short run tests only one server, because each of these tests takes several seconds, and no other test can run
+// meanwhile.
 test.each(sample(current, isLong ? current.length : 1))(
   'with %s, a client that stops reading an export costs the server less than 200 kB of memory',
   async (_, start) => {

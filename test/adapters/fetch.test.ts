@@ -59,7 +59,7 @@ describe('fetch: a request', () => {
 
   const json = '{"domains":["www.example.com"]}'
 
-  /** An endless body in chunks. It counts the chunks that were requested, and records whether it was cancelled. */
+  /** An endless body in chunks; `seen` counts the requested chunks, and records whether the body was cancelled. */
   function createEndlessBody(chunk: Uint8Array) {
     const seen = { chunks: 0, cancelled: false }
     const stream = new ReadableStream(

@@ -3,8 +3,8 @@ import { expectDocumented } from './documented.ts'
 import { type RawResponse, toResponse } from './raw-http.ts'
 
 /**
- * Statuses that the server itself sends before any handler runs. Node sends them without a body, and Fastify sends a
- * JSON body.
+ * Statuses that the server itself sends before any handler runs. Node sends these responses without a body, Fastify
+ * with a JSON body.
  */
 const ownStatuses = [400, 408, 417, 431]
 

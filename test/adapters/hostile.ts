@@ -17,7 +17,8 @@ interface Call {
   /** `null`: the call has no key. */
   key?: 'team' | 'organization' | null
   /**
-   * Header lines, which replace the usual lines with the same names. A name may occur several times; `null` omits it.
+   * Header lines, which replace the usual lines with the same names. A header may be given several times; the value
+   * `null` omits it.
    */
   fields?: readonly (readonly [name: string, value: string | null])[]
   body?: string | Uint8Array

@@ -110,7 +110,7 @@ for (const [name, start, notOffered] of servers) {
         for (const { status } of await Promise.all(answers)) expect(status).toBe(notOffered)
       }
       await statuses(get(`${PATH}/preview`), get(`${PATH}/delete`), post(`${PATH}/export`, { domains }))
-      // A HEAD request reads no page, even where GET returns one.
+      // HEAD performs no operation, even at the paths at which GET does.
       for (const method of ['HEAD', 'PUT', 'PATCH', 'DELETE'])
         await statuses(get(PATH, { method }), get(`${PATH}/export`, { method }))
       if (notOffered === 404) await statuses(post(`${PATH}/preview/x`, { domains }), get(`${PATH}/Export`))
@@ -209,7 +209,7 @@ for (const [name, start, notOffered] of servers) {
         await settled(seen)
         await sleep(300)
         const stalled = seen.pages
-        // Otherwise the export would never end.
+        // If the export had not been cut off, it would now continue without end.
         socket.resume()
         await closed
         expect(seen.pages).toBe(stalled)

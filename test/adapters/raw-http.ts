@@ -14,9 +14,10 @@ const PATIENCE = 20_000
  * Sends bytes unchanged, even if no HTTP client would send them. Reads all responses until the server closes the
  * connection.
  *
- * @param hangUpAfter Closes our side this many milliseconds after the last byte, even in the middle of a body. If Node
- *   has not responded before that, it abandons the call.
- * @param hangUpAt Matches the end of the responses. Needed if the server expects the client to close the connection.
+ * @param hangUpAfter Closes our side this many milliseconds after the last byte, even in the middle of a body. Node
+ *   then abandons a call to which it has not responded yet.
+ * @param hangUpAt A pattern that matches the end of the responses, when our side closes the connection. Needed if the
+ *   server leaves this to the client.
  */
 export async function exchange(
   origin: string,
@@ -40,8 +41,8 @@ export async function exchange(
       )
     }, PATIENCE)
     socket.on('end', () => socket.end())
-    // A server that stops reading resets the connection while we still send. Responses that arrived earlier still
-    // count.
+    // A server that stops reading resets the connection while we still send. The responses that arrived before the
+    // reset are still valid.
     socket.on('error', () => {})
     socket.on('close', () => {
       clearTimeout(timer)

@@ -9,8 +9,8 @@ import { expectDocumented } from './documented.ts'
 import { exchange, toResponse, toWire } from './raw-http.ts'
 
 /**
- * Starts a real server on a free port. It mounts the operations as an application would, at the default path unless
- * another one is given.
+ * Starts a real server on a free port. The operations are mounted as an application would mount them, at the default
+ * path unless another path is given.
  */
 export type StartServer = (options: HandlerOptions & { path?: string }) => Promise<RunningServer>
 

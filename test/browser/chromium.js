@@ -59,7 +59,8 @@ async function unpackFromNpm(directory) {
     )
   }
   // The package unpacks Chromium into the system's temporary folder. A bare system lacks some libraries (NSS). The
-  // package unpacks those only if it believes that it runs in AWS Lambda, and then adds them to LD_LIBRARY_PATH.
+  // package contains these libraries, but unpacks them and adds them to LD_LIBRARY_PATH only if it believes that it
+  // runs in AWS Lambda.
   process.env.TMPDIR = directory
   process.env.AWS_EXECUTION_ENV = 'AWS_Lambda_nodejs20.x'
   const { default: chromium } = await import('@sparticuz/chromium')

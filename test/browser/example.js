@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url'
 import { launchChromium } from './chromium.js'
 
 /**
- * Starts Chromium, and an example on a free port, before the tests of a file. Ends both after the tests.
+ * Starts Chromium, and an example on a free port, before the tests of a file. Ends Chromium and the example after the
+ * tests.
  *
  * @param wanted Patterns by name, which are matched against the output of the example.
  * @returns An object with `openPage` and, once the tests begin, the matches by name.
@@ -42,7 +43,7 @@ export function startExample(name, wanted) {
     rmSync(scratch, { recursive: true, force: true })
   })
 
-  /** Opens a page in a fresh profile. Errors on its console are added to `complaints`. */
+  /** Opens a page in a fresh profile, and adds the errors on the page's console to `complaints`. */
   async function openPage(options) {
     const page = await (await browser.newContext(options)).newPage()
     const complaints = []

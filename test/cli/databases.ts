@@ -12,7 +12,7 @@ export interface TestDatabase {
   run(parameters: readonly string[], options?: RunOptions): Promise<Outcome>
   readonly address: string
   readonly folder: string
-  /** Calls `work` with a store on the same database, like the application's. */
+  /** Calls `work` with a store on the same database, as the application would create it. */
   withStore(work: (store: ManagedStore) => Promise<void>): Promise<void>
   /** Runs SQL on the database. */
   execute(sql: string): Promise<void>

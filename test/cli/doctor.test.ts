@@ -7,7 +7,10 @@ import { openDatabase } from '../sqlite/open-database.ts'
 import { createPostgres, databases, type TestDatabase } from './databases.ts'
 import type { RunOptions } from './program.ts'
 
-/** Causes a fault in a database that has tables and one pending change. Returns how to run doctor on it. */
+/**
+ * Causes a fault in a database that has tables and one pending change. Returns the options with which doctor is then
+ * run.
+ */
 type Plant = (database: TestDatabase) => Promise<RunOptions | undefined>
 
 interface Fault {
@@ -174,7 +177,8 @@ async function examine(database: TestDatabase, options?: RunOptions) {
   expect(stderr).toBe('')
   expect(stdout).not.toContain('secret-word')
   const { healthy, findings } = JSON.parse(stdout) as Report
-  // The results of these checks depend on the machine and the date, or on the pending change. Each has its own test.
+  // The results of these checks depend on the machine and the date, or on the pending change, so each check has its own
+  // test.
   const isSteady = ({ check, state }: Finding) =>
     state === 'wrong' || !/^(?:round trip|suffix list|pending)$/.test(check)
   const faults = findings

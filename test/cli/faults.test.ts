@@ -27,7 +27,7 @@ import { openDatabase, startServer, type TestServer } from '../postgres/server.t
 import { receive } from '../webhook/receiver.ts'
 import { createSqliteProject, type RunOptions, run, toUrl } from './program.ts'
 
-/** The doctor's findings of one check, or of several. */
+/** Runs the doctor, and returns its exit status and the findings from the given checks. */
 async function examine(config: PoolConfig, checks: string | readonly string[], { env, ...options }: RunOptions = {}) {
   const DATABASE_URL = toUrl(config)
   const { code, stdout } = await run(['doctor', '--json'], { ...options, env: { DATABASE_URL, ...env } })
@@ -98,7 +98,11 @@ test.each(Object.entries(databaseFaults))(
   },
 )
 
-/** Makes a call, asks the doctor, and compares both with the row of the fault. @returns The doctor's finding. */
+/**
+ * Makes a call, runs the doctor, and compares both results with the fault's row in the runbook.
+ *
+ * @returns The doctor's finding.
+ */
 async function compareWithRunbook(fault: string, config: PoolConfig, store: DomainStore) {
   const { callersGet, log, checks } = runbook.get(fault) ?? { callersGet: '', log: [], checks: [] }
   expect([fault, log, checks]).not.toContainEqual([])
@@ -120,7 +124,7 @@ const messages: Readonly<Record<string, (server: TestServer) => Promise<Pool>>> 
     const pool = server.createPool({ max: 1 })
     const client = await pool.connect()
     onTestFinished(() => client.release())
-    // Set only now, because the first connection may take longer on a busy machine.
+    // This limit is set only after the first connection, which may take longer on a busy machine.
     pool.options.connectionTimeoutMillis = 100
     return pool
   },
@@ -339,7 +343,9 @@ test('when no connections are left, responses, the log, metrics and doctor show 
   expect(finding).toContain('too many clients')
 })
 
-/** Mounts a separate file system of the given size. Returns `undefined` if this user may not mount one. */
+/**
+ * Mounts a separate file system of the given size. Returns `undefined` if the current user may not mount file systems.
+ */
 function mountSmall(bytes: number): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'domain-registration-full-'))
   const remove = () => rmSync(folder, { recursive: true, force: true })

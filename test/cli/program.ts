@@ -22,7 +22,7 @@ export interface Outcome {
 }
 
 export interface RunOptions {
-  /** The working directory. Default: the current one, in which `pg` is installed. */
+  /** The working directory. Default: the current directory, where `pg` is installed. */
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
   readonly input?: string
@@ -33,8 +33,8 @@ export interface RunOptions {
 }
 
 /**
- * Runs the program in this process, which takes a tenth of the time of a separate one. If a folder, a module or a
- * library is given, runs the built program in a separate process instead.
+ * Runs the program in this process, which is ten times as fast as a separate process. If `cwd`, `preload` or `library`
+ * is given, runs the built program in a separate process.
  */
 export async function run(parameters: readonly string[], options: RunOptions = {}): Promise<Outcome> {
   const { DATABASE_URL: _, ...inherited } = process.env
@@ -86,7 +86,7 @@ export function createProject(): Project {
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** The same choice as in test/sqlite/open-database.ts. */
+/** The SQLite engine, chosen as in test/sqlite/open-database.ts. */
 const { BETTER_SQLITE3 } = process.env
 export const sqliteEngine = process.getBuiltinModule('node:sqlite')
   ? 'node:sqlite'

@@ -110,7 +110,7 @@ test('an aborted signal ends registerAll, even during a backoff', async () => {
 
 describe('names with the result internal_error', () => {
   /**
-   * Creates a store that fails for n7.com in the given number of calls. It fails for n8.com too, until the first call
+   * Creates a store that fails for n7.com in the given number of calls. The store also fails for n8.com until a call
    * with n8.com alone has failed.
    */
   function failing(times: number) {

@@ -40,7 +40,10 @@ const keys = createPostgresKeyStore({ database: pool, schema })
 const { key: apiKey, hash } = await generateApiKey({ type: 'team', id: '1' })
 await keys.addKey({ hash, type: 'team', ownerId: '1', scopes: ['domains:create'] })
 
-/** Through the gateway, the service has the same address after each restart. While `isAway`, it accepts no clients. */
+/**
+ * The gateway gives the service the same address after each restart. While `isAway` is true, the gateway accepts no
+ * clients.
+ */
 let isAway = false
 const gateway = createServer(client => {
   client.on('error', () => {})

@@ -8,7 +8,7 @@ const operations = ['create', 'preview', 'delete', 'list'] as const
 /**
  * Options of a client that calls a service in this process, so the test can fake time.
  *
- * @param intercept May return a response, which the client then gets instead of the service's.
+ * @param intercept If this function returns a response, the client gets it in place of the service's response.
  */
 export function callHere(
   store: MemoryStore,

@@ -1,4 +1,4 @@
-/** A process that runs `registerAll` and reports the progress. The test may kill it. */
+/** A process that runs `registerAll` and reports the progress. Tests may kill this process. */
 import { type Progress, type RegisterAllOptions, registerAll } from '../../src/client/index.ts'
 
 export interface RegisterTask {

@@ -159,6 +159,7 @@ test('syncAll reaches the wanted state when repeated after being killed during a
     await syncAll(wanted, options)
     expect((await list()).toSorted()).toEqual(wanted.toSorted())
   }
-  // Ten calls: one `list`, five of `preview`, two of `delete`, and two of `create`. A short run kills during four.
+  // `syncAll` makes ten calls: one `list`, five of `preview`, two of `delete`, and two of `create`. A short run kills
+  // the process only during four of these calls.
   expect(kills).toBe(isLong ? 10 : 4)
 }, 60_000)

@@ -28,12 +28,13 @@ const states: Readonly<Record<ScenarioName, number>> = {
   'a transfer and a call reach a limit': 118,
 }
 const names = Object.keys(states) as ScenarioName[]
-/** Small scenarios. The other ones take several seconds each. */
+/** The small scenarios. Each of the others takes several seconds. */
 const small = names.filter(name => states[name] < 400)
 const all = names.reduce((sum, name) => sum + states[name], 0)
 /**
- * When leases end, SQLite also makes a release due if it still waits for the push of a registration. The memory store
- * does so only after that push. The outcome is the same, but SQLite visits two more states.
+ * When leases expire, SQLite also makes those releases due that still wait for the push of a registration, whereas the
+ * memory store makes such a release due only after this push. The outcome is the same, but SQLite visits two more
+ * states.
  */
 const allInSqlite = all + 2
 

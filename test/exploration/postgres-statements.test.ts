@@ -52,8 +52,8 @@ interface Scenario {
   readonly before?: Action
   readonly actions: readonly [Action, Action]
   /**
-   * The allowed outcomes: what the two actions return, and which names are registered afterwards. Every order must lead
-   * to one of them.
+   * The allowed outcomes: what the two actions return, and which names are registered afterwards. Every order of the
+   * statements must lead to one of these outcomes.
    */
   readonly endings: readonly string[]
   /** The number of orders in which the statements can run. */

@@ -1,21 +1,24 @@
 import type { Pool, PoolClient } from 'pg'
 import type { PostgresPool } from '../../src/postgres/index.ts'
 
-/** Some work on a pool. Returns its outcome. */
+/** A function that works on a pool, and resolves to the outcome. */
 export type Work = () => Promise<string>
 
-/** A caller with its own sessions. Each of its statements is sent only on command. */
+/** A caller that has its own sessions, and sends each statement only on command. */
 export interface Caller {
   readonly pool: PostgresPool
   /** Starts the work, and stops before its first statement. */
   start(work: Work): void
-  /** The statement that is sent next. `undefined` while a statement waits for a lock, and after the last one. */
+  /**
+   * The statement that is sent next. `undefined` while a statement is running or waiting for a lock, and after the last
+   * statement.
+   */
   next(): string | undefined
   /** Sends the next statement. */
   step(): void
   /** The process ID of the caller's session in PostgreSQL. */
   session(): number
-  /** The process IDs of the sessions that hold the locks for which this caller's statement waits. */
+  /** The process IDs of the sessions for whose locks this caller's statement waits. */
   findBlockers(): Promise<readonly number[]>
   /** The outcome of the work. */
   ending(): string | undefined
@@ -108,7 +111,10 @@ export async function runAllOrders(
   return orders
 }
 
-/** Takes the steps of a schedule. Then the first caller that can take a step takes it, until no caller can. */
+/**
+ * Takes the steps of a schedule. After that, always lets the first caller that can take a step do so, until no caller
+ * can.
+ */
 async function runOrder(callers: readonly Caller[], works: readonly Work[], order: Order) {
   const forks: Fork[] = []
   const story: string[] = []
@@ -126,8 +132,9 @@ async function runOrder(callers: readonly Caller[], works: readonly Work[], orde
 }
 
 /**
- * Resolves when no caller makes progress without another step: each has a statement to send, has ended, or waits for a
- * lock of another caller. A wait for a lock of autovacuum does not count, because it ends without a step.
+ * Resolves when no caller can make progress until another step is taken: each caller has a statement to send, has
+ * ended, or waits for a lock that another caller holds. Locks that autovacuum holds do not count, because autovacuum
+ * releases them without a step.
  */
 async function becomeStill(callers: readonly Caller[]): Promise<void> {
   const isIdle = (caller: Caller) => caller.next() !== undefined || caller.ending() !== undefined
@@ -142,8 +149,8 @@ async function becomeStill(callers: readonly Caller[]): Promise<void> {
 }
 
 /**
- * Returns the next order. It repeats the order up to the last step that a later caller could have taken, which the next
- * such caller now takes.
+ * Returns the next order: the same steps up to the last one that a later caller could have taken instead, and then the
+ * step of the next such caller.
  */
 function findNext(forks: readonly Fork[]): Order | undefined {
   const last = forks.findLastIndex(({ ready, chosen }) => ready.indexOf(chosen) < ready.length - 1)

@@ -39,7 +39,10 @@ function toRange(block: string, version: 4 | 6): { first: bigint; last: bigint }
 /** A block, and the words that describe it in a message. */
 type Row = readonly [block: string, words: string]
 
-/** Rejected blocks that are not in the special-purpose registries: multicast and, for IPv6, all outside 2000::/3. */
+/**
+ * Rejected blocks that are not in the special-purpose registries: multicast and, for IPv6, all addresses outside
+ * 2000::/3.
+ */
 const otherRows: Readonly<Record<4 | 6, readonly Row[]>> = {
   4: [['224.0.0.0/4', 'in 224.0.0.0/4, Multicast (RFC 5771)']],
   6: [
@@ -151,7 +154,7 @@ describe('IPv4 spellings that a URL parser or inet_aton accepts:', () => {
         .normalize('NFKC')
         .replace(/[\s\u00ad\u200b]|[.。]\s*$/g, '')
         .replaceAll('。', '.')
-        // Removes leading zeros. They do not change the value of a single-digit number, even if they mean octal.
+        // Removes leading zeros, which do not change the value of a single digit, even if they mark it as octal.
         .replace(/\b0+(?=[0-9])/g, '') === '8.8.4.4'
     expect(refused.filter(isSpelled).length).toBeGreaterThan(5)
     for (const spelling of refused) {

@@ -136,10 +136,7 @@ function isReversedIn(name: string, address: string): boolean {
   return new URL(`http://${spelled}`).hostname.replace(/[[\]]/g, '') === address
 }
 
-/**
- * Whether an input contains the suggestion in one piece. A suggestion is not cut from a longer name, and not joined
- * from separate parts.
- */
+/** Whether an input contains the suggestion as a whole: neither as a part of a longer name, nor in several pieces. */
 function isSpelledIn(text: string, suggestion: string): boolean {
   const base = suggestion.replace(/^\*\./, '')
   if (/\.arpa\.?$/i.test(text)) return isReversedIn(text, base)

@@ -7,14 +7,14 @@ const texts = [
   // The rule for a Katakana middle dot depends on the whole label.
   `${'\u30fb'.repeat(511)}ア`,
   `${`${'\u30fb'.repeat(31)}ア.`.repeat(15)}com`,
-  // Marks that NFC decomposes and sorts, before and after dots of all spellings.
+  // Combining marks that NFC decomposes and reorders, before and after each kind of dot.
   `${'｡'.repeat(10)}${'\u0f73'.repeat(495)}\u0338\u200b`,
   `a${'\u0f73'.repeat(251)}.a${'\u0f73'.repeat(250)}.com\u200b`,
   `${`a${'\u0f73'.repeat(60)}。`.repeat(8)}com`,
   // Mistakes that the suggestion fixes one at a time, followed by letters that need mapping.
   `${'·'.repeat(4)}${'İİİİא．İ–'.repeat(63)}`,
   `“«„‘${'İİİİא．İ–'.repeat(63)}`,
-  // Mistakes that the suggestion fixes one at a time, with characters that need mapping between them.
+  // Mistakes that the suggestion fixes one at a time, separated by characters that need mapping.
   ...['👍🏽', 'Å', '．', 'a\ufe0f', 'Å.', 'я@я.'].flatMap(unit => [
     `${unit.repeat(512).slice(0, 508)}"`,
     `“•"${unit.repeat(512).slice(0, 504)}"`,
@@ -56,7 +56,7 @@ test.each(texts.map(text => [text.slice(0, 40), text]))(
   },
 )
 
-/** The number of characters that the runtime normalizes for an input. Regular expressions do the rest of the work. */
+/** The number of characters that the runtime normalizes for an input. All other work is done by regular expressions. */
 function countNormalized(text: string): number {
   const { normalize } = String.prototype
   let count = 0

@@ -26,8 +26,8 @@ function findDifferences<Case>(cases: readonly Case[], check: (vector: Case) => 
 test('Public Suffix List: every case gets the expected registrable domain', () => {
   const cases = readCases<[string, string | null]>('public-suffix-list.json')
   /**
-   * For this package, a top-level label outside the list is internal. For the list's own algorithm, it is a public
-   * suffix.
+   * This package treats a top-level label outside the list as internal, but the list's own algorithm treats such a
+   * label as a public suffix.
    */
   const unlisted = new Set(['example.example', 'b.example.example', 'a.b.example.example'])
   expect(cases.length).toBeGreaterThan(70)

@@ -21,7 +21,7 @@ async function createTables(options) {
   await database.close()
 }
 
-/** @returns The statements that drizzle-kit proposes. When drizzle-kit asks for confirmation, the test ends it. */
+/** @returns The statements that drizzle-kit proposes. The test ends drizzle-kit when it asks for confirmation. */
 function push(filter = {}) {
   const { stdout, stderr } = spawnSync(
     process.execPath,

@@ -23,8 +23,8 @@ for (let part = 0; part < 200; part += 1) {
 }
 
 /**
- * @param pages The number of pages after which the store fails. Choose many, because compression delays the first
- * bytes.
+ * @param pages The number of pages after which the store fails. Use a large number, because compression delays the
+ *   first bytes.
  */
 function createOptions(pages) {
   let listed = 0

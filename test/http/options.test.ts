@@ -9,7 +9,7 @@ const right = { store: createStore(), keys: createKeys().keys }
 const authenticate = () => ({ type: 'team', teamId: '1', scopes: [] })
 const rateLimiter = { consume: async () => ({ msBeforeNext: 0, remainingPoints: 1 }) }
 
-/** Functions that take an adapter's options. They reject invalid options at once, not at the first call. */
+/** Functions that take an adapter's options, and reject invalid options at once, not at the first call. */
 const makers: [string, (options: never) => unknown][] = [
   ['createHandler', createHandler],
   ['domainsRouter', domainsRouter],

@@ -29,7 +29,7 @@ export interface Race {
 /** How many names each of these teams may register. Teams that are not listed have no limit. */
 export const limits: Readonly<Record<string, number>> = { 2: 3 }
 
-/** Finds the same teams in every store. */
+/** Finds a team for every ID, so all stores have the same teams. */
 export const findTeam = (id: string) => ({
   id,
   organizationId: '1',
@@ -114,8 +114,8 @@ async function callTransfer(store: RacedStore, from: string, names: readonly Kno
 
 /**
  * Imports names with so few IDs that IDs collide. Each ID belongs to names of one registrable domain only. No names are
- * imported for a team with a limit. An import ignores the limit, and does not wait for calls that count the team's
- * names. So such a call may miss imported rows that other calls have already seen.
+ * imported for a team with a limit: an import ignores the limit, and does not wait for calls that count the team's
+ * names. Such a call may miss imported rows that other calls have already seen.
  */
 async function callImport(store: RacedStore, random: Random, names: readonly Known[]): Promise<Operation> {
   const rows = names.map(name => ({
@@ -141,7 +141,7 @@ async function callImport(store: RacedStore, random: Random, names: readonly Kno
   const verdictOf = ({ domain, domainId, teamId }: Omit<ImportedRow, 'verdict'>) => {
     const [next] = codes
     if (next?.domain === domain && next.domainId === domainId && next.teamId === teamId) return codes.shift()?.code
-    // If two rows are equal, the second one finds the registration of the first.
+    // If two rows are equal, the first one is imported, and the second one finds the imported registration.
     return saved.delete(domain) ? 'imported' : 'existing'
   }
   return { kind: 'import', rows: rows.map(row => ({ ...row, verdict: verdictOf(row) as string })) }

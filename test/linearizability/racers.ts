@@ -6,7 +6,8 @@ import type { RacerTask, Round } from './racer.ts'
 import { type Deed, findFault } from './registry.ts'
 
 /**
- * Several processes that race on one database. Each has its own connections, so their statements interleave.
+ * Several processes that race on one database. Each process has its own connections, so the statements of different
+ * processes interleave.
  *
  * @param module The URL of a module whose `openStore` connects with a given config.
  * @param configs One config for each process.

@@ -5,7 +5,7 @@ import { covers, type HeldName, type Known, verdictOf } from '../simulation/rule
  * results: one step for each call, at some moment between the start and the end of the call. The effect of a step is
  * computed by brute force, with the rules of overlap in `test/simulation/rules.ts`, which share no code with `src`.
  *
- * The algorithm is from Wing & Gong, "Testing and verifying concurrent objects" (1993). It tries each situation only
+ * The algorithm is from Wing & Gong, "Testing and verifying concurrent objects" (1993). Each situation is tried only
  * once, as in Lowe, "Testing for linearizability" (2017).
  */
 
@@ -86,7 +86,7 @@ export function findFault(
   const step = (state: State, { operation }: Deed) => takeStep(state, operation, isAsked, limits)
   const numbers = new Map(deeds.map((deed, number) => [deed, number]))
   const tried = new Set<string>()
-  /** The state after the longest explained sequence of calls so far, and the remaining calls. */
+  /** The longest sequence of calls explained so far: the state after these calls, and the calls that remain. */
   let furthest: { state: State; left: readonly Deed[] } = { state: [], left: deeds }
 
   /** Whether some order explains the remaining calls. */
@@ -203,8 +203,8 @@ const countOf = (state: State, { teamId }: { readonly teamId?: string }) =>
   state.filter(held => held.teamId === teamId).length
 
 /**
- * How many names a team would have after registering these, or 0 if none of them is new. Names that it already has
- * count once.
+ * How many names a team would have after registering these, or 0 if none of them is new. Names that the team already
+ * has are not counted twice.
  */
 function addTo(state: State, { teamId, names }: Extract<Operation, { kind: 'refused' }>): number {
   const held = [...state]

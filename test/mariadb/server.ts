@@ -21,7 +21,7 @@ export interface MariadbServer {
   remove(): Promise<void>
 }
 
-/** The path and version of the installed program. The tests do not install one. */
+/** The path and version of the installed program. The tests do not install MariaDB. */
 export function findMariadb(): { path: string; version: string } | undefined {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
   const path = folders.map(folder => join(folder, 'mariadbd')).find(existsSync)
@@ -32,7 +32,7 @@ export function findMariadb(): { path: string; version: string } | undefined {
 
 const READY = 'ready for connections'
 
-/** The server has the default settings. It has no accounts, because creating them would take a second. */
+/** The server has the default settings, and no accounts, because creating accounts would take a second. */
 export async function createMariadbServer(path: string): Promise<MariadbServer> {
   const directory = await mkdtemp(join(tmpdir(), 'mariadb-'))
   const port = await findFreePort()

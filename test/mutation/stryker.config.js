@@ -1,6 +1,6 @@
 /**
- * Mutation testing of the rules: `npm run test:mutation`. It leaves out key-row.ts, whose columns are tested with the
- * SQL stores.
+ * Mutation testing of the rules: `npm run test:mutation`. The file key-row.ts is left out, because its columns are
+ * tested with the SQL stores.
  */
 export default {
   mutate: [

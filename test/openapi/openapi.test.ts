@@ -53,7 +53,7 @@ describe('a request', () => {
       parameters?: { name: string; schema: Record<string, unknown> }[]
     }
     const isDocumented = compileSchema(document, parameters.find(({ name }) => name === 'limit')?.schema ?? {})
-    // In a query, a client sends a number as its digits.
+    // In a query string, a client sends a number as a string.
     const isTaken = (limit: number) => z.safeParse(fieldSchemas().limit, String(limit)).success
     const limits = [-1, 0, 0.5, 1, 2, 999, 1000, 1001, 1e21]
     expect(limits.map(isTaken)).toEqual(limits.map(limit => isDocumented(limit)))
@@ -127,7 +127,7 @@ test('the document has the paths and schemas of the enabled operations, and no o
   expect(new Set(Object.keys(reading.components.schemas))).toEqual(
     new Set(['ListDomainsResponse', 'ListedDomain', 'ErrorResponse']),
   )
-  // A GET never gets any other status.
+  // The API sends no other status in response to a GET.
   expect(Object.keys(reading.paths['/v1/domains'].get.responses).join()).toBe('200,400,401,403,404,405,429,500')
   expect(reading.paths['/v1/domains'].get.responses[405]?.description).toContain('is not GET.')
   expect(() => openapi({ operations: ['remove'] as never })).toThrow('"operations" must be an array with some of')

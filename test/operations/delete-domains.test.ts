@@ -64,7 +64,7 @@ test('another team’s name gets the same result as an unregistered one, and sta
   }
   const answers = [await ask('theirs.com'), await ask('free.com'), await ask('*.wild.com'), await ask('x.wild.com')]
   expect(new Set(answers).size).toBe(1)
-  // Each of these names causes the same query, so the duration of a response does not reveal anything either.
+  // The query is the same for each of these names, so even the duration of a response reveals nothing.
   expect(release).toHaveBeenCalledTimes(4)
   expect(await store.list()).toEqual(before)
 })

@@ -68,7 +68,7 @@ describe('a list', () => {
         const { data } = await listDomains(reading, query, store)
         seen.push(...data.domains.map(({ domain }) => domain))
         after = data.next
-        // The name at the cursor is deleted too.
+        // This also deletes the last name of the page, after which the next page begins.
         const last = data.domains.at(-1)?.domain
         await store.release('1', [...(last ? [last] : []), `n${page}.example.com`])
         await registerDomains(team1, { domains: [`new${page}.example.net`] }, store)
@@ -235,7 +235,7 @@ describe('an export', () => {
 
   test('limits how long the store may read a page, not how long the caller may take to consume it', async () => {
     const { store } = await createFilledStore(1500)
-    // This store responds slowly. If the time limit had already passed, it would take effect before the response.
+    // This store responds so slowly that a time limit that had already passed would take effect first.
     const list = async (page: ListOptions) => {
       await new Promise(resolve => setTimeout(resolve, 20))
       return store.list(page)

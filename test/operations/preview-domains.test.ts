@@ -71,7 +71,8 @@ test('a preview returns "existing" for a registered name that only an older suff
     expect(outcomeOf(own)).toEqual([...held, ...refused])
     expect(outcomeOf(other)).toEqual(['public_suffix_domain', 'internal_domain', ...refused])
   }
-  // The names below these wildcards are not looked up, because that could be all registrations.
+  // The store does not look up the names below these wildcards, because there could be as many as there are
+  // registrations.
   expect(find.mock.calls.flatMap(([{ bases }]) => bases)).toEqual([])
 })
 

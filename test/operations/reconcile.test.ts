@@ -166,7 +166,7 @@ test(`reconcile keeps only one page in memory, even for ${counts.registrations} 
   const numberOf = (text: string) => Number.parseInt(text.slice(24), 16)
   const isRegistered = (number: number) => number % 1000 !== 7
   const isWatched = (number: number) => number % 1000 !== 8
-  /** How many more registrations than watched names have been read: at this moment, and the maximum so far. */
+  /** How far the reading of registrations is ahead of the reading of watched names: now, and at most so far. */
   let [ahead, farthestAhead] = [0, 0]
   const store: DomainStore = {
     findTeam: () => null,

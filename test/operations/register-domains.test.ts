@@ -126,7 +126,7 @@ describe('a call', () => {
     const submitted = { domains: ['poison.com', 'fine.com'] }
     const { data } = await registerDomains(team1, submitted, createPoisonedStore(), { onError })
     expect(data.totals).toEqual({ created: 1, existing: 0, invalid: 1 })
-    // Node reports an unhandled rejection before it runs the next immediate, so by then it would have been reported.
+    // Node reports unhandled rejections before it runs the next immediate, so this wait is long enough.
     await new Promise(resolve => setImmediate(resolve))
     process.off('unhandledRejection', unhandled)
     expect(unhandled).not.toHaveBeenCalled()

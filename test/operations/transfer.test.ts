@@ -70,8 +70,8 @@ function createWatch() {
 }
 
 /**
- * If another sweep has locked a change at the moment of its delivery, the change is due again only after its lease. So
- * sweeps are repeated until nothing is pending.
+ * Repeats sweeps until nothing is pending: a change that another sweep has locked when it is delivered is due again
+ * only once its lease expires.
  */
 async function sweepAll(...stores: readonly ManagedStore[]): Promise<void> {
   for (; (await stores[0]?.countPending()) !== 0; await sleep(20))

@@ -1,6 +1,7 @@
 /**
- * Checks the package as its users get it. Packs it, inspects the tarball, and runs publint and attw on it. Then
- * installs it into two tiny projects, one with `import` and one with `require`, which compile and run.
+ * Checks the package as its users get it. Packs the package, inspects the tarball, and runs publint and attw on the
+ * tarball. Then installs the package into two tiny projects, one with `import` and one with `require`, which compile
+ * and run.
  */
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
@@ -116,8 +117,8 @@ function requireDefinitionsInSource(project) {
 }
 
 /**
- * Follows the README in an empty folder, with the tarball as the package, and compares the response except for IDs.
- * Then does the same in TypeScript.
+ * Follows the README in an empty folder, first in JavaScript and then in TypeScript, with the tarball as the package.
+ * Compares each response, except for IDs, with the README.
  */
 async function followReadme(tarball, folder) {
   const readme = readFileSync(join(root, 'README.md'), 'utf8')

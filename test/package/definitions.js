@@ -32,7 +32,8 @@ export function findDefinitions(project, entry) {
   return names.map(name => {
     const [found] = service.getDefinitionAtPosition(program, text.indexOf(`{ ${name} }`) + 2) ?? []
     const declared = { fileName: found?.fileName ?? '', pos: found?.textSpan.start ?? 0 }
-    // The TypeScript server follows declaration maps with this function. The compiler has no public function for this.
+    // The TypeScript server follows declaration maps with this function. The compiler has no public function that
+    // follows them.
     const { fileName, pos } = service.getSourceMapper().tryGetSourcePosition(declared) ?? declared
     return { name, path: fileName, text: ts.sys.readFile(fileName)?.slice(pos, pos + name.length) ?? '' }
   })

@@ -12,7 +12,7 @@ import { domainsPlugin } from '../../dist/fastify.js'
 import { createMemoryKeyStore, createMemoryStore } from '../../dist/index.js'
 import { openapi } from '../../dist/openapi.js'
 
-/** Facts that only the application knows. Only these facts are missing in the package's own document. */
+/** Facts that only the application knows. The package's own document lacks only these facts. */
 const application = {
   info: {
     title: 'Monitoring',

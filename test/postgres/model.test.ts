@@ -19,7 +19,7 @@ testAgainstMemory('PostgreSQL', () => ({
     for (const table of ['names', 'changes']) await pool.query(`DELETE FROM domain_registration.${table}`)
     return createPostgresStore({ ...options, database: pool })
   },
-  // Citus accepts intervals only in this form, because their effect does not depend on the time zone.
+  // Citus rejects statements whose result depends on the time zone, so this one subtracts the interval in UTC.
   hasten: milliseconds =>
     pool.query(
       `UPDATE domain_registration.changes

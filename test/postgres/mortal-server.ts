@@ -18,7 +18,10 @@ export interface MortalServer {
    * @param largestFile The maximum size of any file in bytes, a multiple of 1,024. Default: no limit.
    */
   start(largestFile?: number): Promise<void>
-  /** Kills only the postmaster, the process that accepts connections. The other processes end once they notice that. */
+  /**
+   * Kills only the postmaster, the process that accepts connections. The other processes end once they notice that the
+   * postmaster is gone.
+   */
   killPostmaster(): Promise<void>
   /** Kills all processes of the server at once, and waits until none is left. */
   killAll(): Promise<void>
@@ -36,7 +39,7 @@ interface Life {
   readonly lines: Interface
 }
 
-/** Creates a PostgreSQL without starting it. Its settings are the defaults, so `fsync` is on. */
+/** Creates a PostgreSQL server with the default settings, so with `fsync`, but does not start it. */
 export async function createMortalServer(initdbFlags: readonly string[] = []): Promise<MortalServer> {
   const files = await createFiles(initdbFlags)
   const log: string[] = []
@@ -80,7 +83,7 @@ export async function createMortalServer(initdbFlags: readonly string[] = []): P
     // While the postmaster is stopped, it cannot start more processes.
     postmaster.kill('SIGSTOP')
     orphans = await findChildren(postmaster.pid as number)
-    // If one process survived and waited for a lock of a killed one, it would never end.
+    // A process that survived while it waited for a lock of a killed process would never end.
     if (what === 'all') for (const orphan of orphans) process.kill(orphan, 'SIGKILL')
     postmaster.kill('SIGKILL')
     await exit

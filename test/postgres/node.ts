@@ -1,4 +1,4 @@
-/** One of our servers in its own process, run by `nodes.ts`. Any number of them share a database. */
+/** One of our servers in its own process, run by `nodes.ts`. Any number of these processes can share a database. */
 import { Pool, type PoolConfig } from 'pg'
 import type { KeyRecord } from '../../src/index.ts'
 import { createPostgresKeyStore, createPostgresStore, migrate } from '../../src/postgres/index.ts'
@@ -47,7 +47,9 @@ function pushToTable(monitor: PoolConfig, node: number): Push {
   }
 }
 
-/** If a server finds no database when it starts, it reports that and exits. A supervisor starts it again. */
+/**
+ * If a server finds no database when it starts, it reports the error and exits, and a supervisor restarts the server.
+ */
 const end = (error: unknown) => process.send?.({ failure: String(error) }, () => process.exit(1))
 
 process.once('message', (task: NodeTask) => void serve(task).catch(end))

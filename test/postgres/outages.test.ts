@@ -101,7 +101,7 @@ describe('over HTTP', () => {
 
   let borrowed: PoolClient | undefined
   /**
-   * The setting changes only in this database, because other test files share the server. It applies to new sessions.
+   * Changes the setting only for new sessions, and only for this database, because other test files share the server.
    */
   const setDatabaseReadOnly = (value: 'on' | 'off') =>
     foreign.query(`ALTER DATABASE ${server.config.database} SET default_transaction_read_only = ${value}`)

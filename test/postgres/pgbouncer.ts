@@ -45,7 +45,7 @@ export async function startPgBouncer(
     'auth_type = any',
     'pool_mode = transaction',
     `default_pool_size = ${SESSIONS}`,
-    // PgBouncer before this version has no such setting, and does not support prepared statements.
+    // PgBouncer before version 1.21 has no `max_prepared_statements`, and does not support prepared statements.
     ...(Number(minor) >= 21 ? ['max_prepared_statements = 0'] : []),
   ]
   const file = join(directory, 'pgbouncer.ini')

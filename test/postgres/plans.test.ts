@@ -23,7 +23,9 @@ const ownBelow = 'names_of_team_below: (second_level_domain = , team_id = , path
 interface Case {
   /** The parameters, as SQL. */
   readonly values: readonly string[]
-  /** The indexes that the statement reads, with their conditions. It must read nothing else from the tables. */
+  /**
+   * The indexes that the statement reads, with their conditions. The statement must read nothing else from the tables.
+   */
   readonly reads: readonly string[]
 }
 
@@ -151,8 +153,9 @@ async function explain(
 const scansOf = (plan: Plan) => flatten(plan).filter(each => /Scan/.test(each['Node Type']))
 
 /**
- * Whether a scan looks up every pair of values from two arrays, or from a row and an array. PostgreSQL before version
- * 17 does this. The condition of such a scan has two `= ANY`, or an `= ANY` and another equality of the same column.
+ * Whether a scan looks up every pair of values from two arrays, or from a row and an array, as PostgreSQL before
+ * version 17 does. The condition of such a scan contains `= ANY` twice, or compares the same column once with `= ANY`
+ * and once with `=`.
  */
 function probesPairs({ 'Index Cond': condition = '' }: Plan): boolean {
   const columns = [...condition.matchAll(/\((?:\w+\.)?(\w+) = (ANY)?/g)]
@@ -160,7 +163,10 @@ function probesPairs({ 'Index Cond': condition = '' }: Plan): boolean {
   return arrays.length > 1 || arrays.some(([, name]) => columns.filter(([, other]) => other === name).length > 1)
 }
 
-/** Describes what a scan reads, in the form of {@link Case.reads}. Empty for tables of other programs. */
+/**
+ * Describes what a scan reads, in the form of {@link Case.reads}. Empty for a scan that reads no table, such as the
+ * scan of a function.
+ */
 function tellRead(plan: Plan): string[] {
   const { 'Index Name': index, 'Relation Name': table, 'Node Type': type, 'Index Cond': condition = '' } = plan
   if (index === undefined) return table === undefined ? [] : [`all of ${table}, by ${type}`]

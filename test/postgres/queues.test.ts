@@ -10,7 +10,7 @@ import { openDatabase, type TestServer } from './server.ts'
 
 const soon = () => new Promise(resolve => setImmediate(resolve))
 
-/** Calls that each end on command, and a list of the calls that have begun. */
+/** Starts calls that end only on command, and lists the calls that have begun. */
 function createCalls() {
   const queues = createQueues()
   const begun: string[] = []

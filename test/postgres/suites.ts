@@ -13,7 +13,7 @@ import { sample } from '../counts.ts'
 import { describeKeyStore as describeManagedKeyStore } from '../keys/key-store-suite.ts'
 import { throughFirst } from './engine.ts'
 
-/** Returns the one pool of a test file. */
+/** Returns the pool that all tests of a file share. */
 type OpenPool = () => PostgresDriver
 
 type StoreOptions = PostgresSchemaOptions & Pick<DriverOptions, 'preparedStatements'>
@@ -21,7 +21,7 @@ type StoreOptions = PostgresSchemaOptions & Pick<DriverOptions, 'preparedStateme
 /**
  * Runs the cases one after another. The schema has a name that must be quoted in SQL.
  *
- * @param most How many cases to run, spread evenly over all of them.
+ * @param most The approximate number of cases that run. They are spaced evenly in the suite.
  */
 export function describeStore(name: string, open: OpenPool, options: StoreOptions = {}, most = Infinity): void {
   describe(`the store on ${name}`, () => {

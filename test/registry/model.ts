@@ -48,7 +48,7 @@ export interface Modelled {
 
 /**
  * Makes random sequences of calls on a store and on the memory store, and compares the results. The names are so few
- * that they often overlap. Some of them were registered under a suffix list in which `a.example.com` is a public
+ * that they often overlap. Some of these names were registered under a suffix list in which `a.example.com` is a public
  * suffix.
  */
 export function testAgainstMemory(name: string, open: () => Modelled): void {
@@ -217,8 +217,8 @@ const withoutIds = <Item extends { readonly domain: string }>(registrations: rea
     .sort((one, other) => (one.domain < other.domain ? -1 : 1))
 
 /**
- * Removes findings that a store may leave out: names of other teams if it found names of the calling team, and
- * `behindSuffixes` if it found names of any team.
+ * Removes findings that a store may omit: other teams' names if there are names of the calling team, and
+ * `behindSuffixes` if there are names of any team.
  */
 function toComparable({ ownDomains, ownCount, heldByOthers, behindSuffixes }: LookUpResult['below'][number]) {
   const isHeld = ownCount > 0 || heldByOthers

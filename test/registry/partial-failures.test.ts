@@ -8,7 +8,7 @@ afterEach(() => void vi.useRealTimers())
 
 const BATCH_SIZE = 100
 
-/** A push that splits changes into requests, as `createWebhook` does. It counts how often each change was sent. */
+/** A push that splits changes into requests, as `createWebhook` does, and counts how often each change is sent. */
 function createReceiver(answer: (changes: readonly Change[], request: number) => unknown) {
   const receiver = { requests: 0, sent: new Map<string, number>(), accepted: new Set<string>() }
   const push = async (changes: readonly Change[]) => {
@@ -75,7 +75,7 @@ describe('3,000 pending releases', () => {
     expect(receiver.accepted.size).toBe(3000)
     expect(mostOften()).toBeLessThanOrEqual(3)
     expect(receiver.requests).toBeLessThanOrEqual(45)
-    // At least thirty requests are needed, and the gateway accepts thirty in five time windows.
+    // The 3,000 releases need at least thirty requests, which the gateway accepts within five time windows.
     expect(took).toBeLessThanOrEqual(6 * window)
   })
 

@@ -12,7 +12,7 @@ afterEach(() => void vi.useRealTimers())
 const none = { synchronized: 0, failed: 0 }
 const pass = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds)
 
-/** A store whose sweeps have the given outcomes. It records the time of each sweep. */
+/** A store whose sweeps have the given outcomes, and the time of each sweep. */
 function createSweeps(sweep: (options?: SweepOptions) => Promise<SweepResult>) {
   const times: number[] = []
   const start = Date.now()

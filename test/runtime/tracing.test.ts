@@ -17,7 +17,7 @@ afterEach(() => {
   for (const stop of stops.splice(0)) stop()
 })
 
-/** Collects the context of each step at its end. */
+/** Collects the context of each step when the step ends. */
 function listen(): Told[] {
   const told: Told[] = []
   for (const step of steps) {

@@ -5,10 +5,7 @@ import { listen } from '../listen.ts'
 
 type Answers = Record<string, unknown>
 
-/**
- * Thrown by a function that cannot continue without an answer. Its caller, which is in the other process, must give the
- * answer.
- */
+/** Thrown by a function that cannot continue without an answer from its caller, which is in another process. */
 class Question {
   readonly content: unknown
   constructor(content: unknown) {
@@ -17,9 +14,9 @@ class Question {
 }
 
 /**
- * Lets a server in another process call the functions of these options over HTTP. Some functions need a result from the
- * server's process. For example, a store needs the result of `decide`. Such a function throws a {@link Question}, and
- * is called again with the answer.
+ * Lets a server in another process call the functions of these options over HTTP. Some of these functions need a result
+ * from the server's process: a store, for example, needs the result of `decide`. A function that needs a result throws
+ * a {@link Question}, and is called again with the answer.
  *
  * @returns The settings from which the server creates its options, as text in one line.
  */

@@ -35,7 +35,7 @@ const worker :Workerd.Worker = (
 );
 `
 
-/** Starts a Worker with the Durable Object `Registry` in workerd. When it stops, its database is deleted. */
+/** Starts a Worker with the Durable Object `Registry` in workerd. When the Worker stops, its database is deleted. */
 export async function startDurableObject(script: string, environment: Readonly<Record<string, string>> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'durable-object-'))
   await build({

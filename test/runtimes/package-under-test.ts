@@ -7,7 +7,10 @@ const here = fileURLToPath(new URL('.', import.meta.url))
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const installed = `${here}node_modules/domain-registration`
 
-/** Installs the packed package where the servers find it. Bundles it into the Worker, which has no modules of Node. */
+/**
+ * Installs the packed package where the servers find it. Also bundles the package into the Worker, in which Node's
+ * modules do not exist.
+ */
 export async function setup(): Promise<void> {
   rmSync(installed, { recursive: true, force: true })
   mkdirSync(installed, { recursive: true })

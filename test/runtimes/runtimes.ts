@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url'
 /** A JavaScript runtime from its npm package. */
 export interface Runtime {
   name: string
-  /** The path of the program, or `null` if npm has none for this platform. */
+  /** The path of the runtime's program, or `null` if npm has no program for this platform. */
   program: string | null
-  /** The parameters before the file that it should run. */
+  /** The runtime's parameters, which come before the file to run. */
   run: readonly string[]
 }
 

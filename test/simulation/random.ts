@@ -1,7 +1,7 @@
 /** A seeded random source: the same seed gives the same choices. */
 export type Random = ReturnType<typeof createRandom>
 
-/** Mulberry32. Its state of 32 bits suffices to make schedules different, but not for other purposes. */
+/** Mulberry32, a random generator with only 32 bits of state: enough to vary schedules, but not for other purposes. */
 export function createRandom(seed: number) {
   let state = Math.imul(seed + 1, 0x9e3779b1)
   /** A number from 0 to just under 1. */

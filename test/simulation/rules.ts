@@ -1,6 +1,6 @@
 /**
- * The overlap rules stated a second time: by brute force over all registrations, without code from `src`. Also a set of
- * hostnames, so small that callers often submit the same ones.
+ * The overlap rules stated a second time: by brute force over all registrations, without code from `src`. This module
+ * also contains a set of hostnames, which is so small that callers often submit the same hostname.
  */
 
 /** A hostname with its parts, which are written out here and not computed. */
@@ -53,7 +53,7 @@ export const spellings: readonly ((domain: string) => string)[] = [
   domain => domain.replace('xn--bcher-kva', 'bücher'),
 ]
 
-/** Whether a wildcard covers a name or a narrower wildcard. It covers neither itself nor its base. */
+/** Whether a wildcard covers a name or a narrower wildcard. A wildcard covers neither itself nor its base. */
 export const covers = (wide: Known, narrow: Known) =>
   wide.registrableDomain === narrow.registrableDomain &&
   wide.domain.startsWith('*.') &&

@@ -38,8 +38,8 @@ interface Held extends HeldName {
 }
 
 /**
- * A process of the application. When it dies, its timers end, but the statements that it has sent to the database still
- * run.
+ * A process of the application. When the process dies, its timers end, but the database still runs the statements that
+ * were already sent.
  */
 interface Process {
   readonly worker: object
@@ -47,10 +47,7 @@ interface Process {
   loop?: { stop(): Promise<void> }
 }
 
-/**
- * A hostname as a caller writes it, and its parts. If it can never be registered, it has the code of its result instead
- * of parts.
- */
+/** A hostname as a caller writes it, with its parts, or with the code of its result if it can never be registered. */
 interface Entry {
   readonly input: string
   readonly name: Known | null
@@ -84,9 +81,9 @@ const keyOf = ({ kind, domainId }: Change) => `${kind} ${domainId}`
 
 /**
  * Runs one schedule. Callers of several teams register overlapping names and release them, through processes that share
- * a database and a monitor. At first, statements and pushes fail, hang or lose their responses, processes die, and the
- * database's clock jumps. After that, the monitor only refuses some names, and all other changes must succeed. Finally,
- * nothing fails.
+ * a database and a monitor. In the first phase, statements and pushes fail, hang or lose their responses; processes
+ * die; and the database's clock jumps. In the second phase, the monitor only refuses some names, and all other changes
+ * must succeed. In the last phase, nothing fails.
  *
  * @returns The first violated invariant, if any.
  */
@@ -216,7 +213,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
       import: request =>
         ask(worker, () => {
           // Rejects an ID that was released in the meantime: the monitor ignores later changes of a released ID. In a
-          // real move to another store, the import ends before anyone can release.
+          // real move to another store, the import ends before any name can be released.
           if (request.domainIds.some(id => history.some(held => held.domainId === id && !isHeldNow(held))))
             throw new Error('released meanwhile')
           let imported: readonly ListedRegistration[] = []
@@ -242,7 +239,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
     history.push({ ...saved, to: Number.POSITIVE_INFINITY })
   }
 
-  /** An import may exceed the limit of a team. After that, other calls must not add names for the team. */
+  /** An import may exceed a team's limit, but once the limit is exceeded, no other call may add names for the team. */
   function checkLimit(teamId: string, saved: readonly unknown[]): void {
     const count = history.filter(held => isHeldNow(held) && held.teamId === teamId).length
     if (saved.length > 0 && count > (limits.get(teamId) ?? count)) violate('no limit is exceeded', `${count} names`)
@@ -517,8 +514,8 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
   const listWaiting = async () => await backend.outbox.list(undefined, 10_000)
 
   /**
-   * Only some names are refused. All other changes must succeed, and refused changes must be pushed less and less
-   * often.
+   * The second phase, in which the monitor only refuses some names: all other changes must succeed, and refused changes
+   * must be pushed less and less often.
    */
   async function bearRefusals(): Promise<void> {
     for (const { loop } of processes) loop?.stop()

@@ -6,7 +6,7 @@ import { families, rejected, spellings } from './rules.ts'
 import { simulate } from './simulate.ts'
 import { installVirtualTime } from './virtual-clock.ts'
 
-/** A single seed to repeat, with a trace. If it is not set, all seeds are run. */
+/** The only seed to run, with a trace. Without this variable, all seeds are run. */
 const { SEED } = process.env
 
 /** The number of schedules for a broken store: as many as `npm test` runs for a correct one. */

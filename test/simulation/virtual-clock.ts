@@ -94,10 +94,10 @@ export function follow(clock: VirtualClock | null): void {
 const START = Date.UTC(2026, 0)
 
 /**
- * Replaces the global timers, `performance.now`, which the core uses, and `Date`, which databases use. They are
- * replaced once for many schedules, because the engine discards compiled code at each replacement.
+ * Replaces the global timers, `performance.now`, which the core uses, and `Date`, which databases use. Call this once
+ * for many schedules, because the JavaScript engine discards compiled code at each replacement.
  *
- * @returns A function that restores the real ones.
+ * @returns A function that restores the real timers and clocks.
  */
 export function installVirtualTime(): () => void {
   const { setTimeout, clearTimeout, Date: RealDate } = globalThis
@@ -116,7 +116,7 @@ export function installVirtualTime(): () => void {
   return () => {
     Object.assign(globalThis, { setTimeout, clearTimeout, Date: RealDate })
     Date.now = today
-    // The real function is on the prototype.
+    // Without this property, the real function on the prototype is called again.
     Reflect.deleteProperty(performance, 'now')
   }
 }

@@ -8,7 +8,7 @@ export interface TestDatabase extends SqliteHandle {
 
 type Open = (file: string, readOnly: boolean) => TestDatabase
 
-/** The folder of a built `better-sqlite3`. If it is set, all tests use that driver. */
+/** The folder of a built `better-sqlite3`, which all tests use if this variable is set. */
 const { BETTER_SQLITE3 } = process.env
 
 const openers = {

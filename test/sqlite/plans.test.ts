@@ -16,7 +16,10 @@ const below = 'second_level_domain=? AND path>? AND path<?'
 const belowOfTeam = 'second_level_domain=? AND team_id=? AND path>? AND path<?'
 const within = 'registrable_domain=? AND path>? AND path<?'
 const withinOfTeam = 'registrable_domain=? AND team_id=? AND path>? AND path<?'
-/** Reads the array in a parameter: a base and its ancestors. Despite the word `SCAN`, this reads no table. */
+/**
+ * The plan for reading an array parameter, which contains a base and its ancestors. Despite the word `SCAN`, no table
+ * is read.
+ */
 const bases = 'SCAN json_each VIRTUAL TABLE INDEX 1:'
 const keyByHash = ['sqlite_autoindex_keys_1 (hash=?)']
 

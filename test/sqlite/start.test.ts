@@ -39,7 +39,10 @@ test.each([
   },
 )
 
-/** A database that fails to switch to write-ahead logging `fails` times, and the statements sent to it. */
+/**
+ * A database whose first `fails` attempts to switch to write-ahead logging fail, and the statements that were sent to
+ * this database.
+ */
 function openWatched({ mode = 'delete', fails = 0, failure = 'database is locked' } = {}) {
   const database = openDatabase()
   const sent: string[] = []

@@ -3,8 +3,8 @@ import { createSqliteStore } from '../../src/sqlite/index.ts'
 import { openDatabase } from './open-database.ts'
 
 /**
- * A process that sweeps a file until nothing is due, and then reports the pushed changes. It also reports the beginning
- * of its first push, and waits for a message before it completes this push.
+ * A process that sweeps a file until nothing is due, and then reports the pushed changes. The process also reports when
+ * its first push begins, and completes this push only when it gets a message.
  */
 const [, , file = ''] = process.argv
 const database = openDatabase(file)

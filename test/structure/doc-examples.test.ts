@@ -43,10 +43,10 @@ const { options: configured } = ts.parseJsonConfigFileContent(
 const compilerOptions: ts.CompilerOptions = {
   ...configured,
   incremental: false,
-  // An example shows one step, and does not use its result.
+  // An example shows a single step, and may leave its result unused.
   noUnusedLocals: false,
   noUnusedParameters: false,
-  // NestJS needs decorators of this kind.
+  // NestJS needs TypeScript's experimental decorators.
   experimentalDecorators: true,
   paths: Object.fromEntries([...entries].map(([specifier, source]) => [specifier, [source]])),
 }
@@ -81,7 +81,7 @@ for (const [specifier, file] of entries) {
 
 /**
  * Imports the package's names that an example uses, unless the example has its own imports. Adds the imports at the
- * end, where they are valid too.
+ * end, because imports are valid anywhere in a module.
  */
 function complete(example: string): string {
   if (/ from 'domain-registration\b/.test(example)) return example

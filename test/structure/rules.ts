@@ -17,7 +17,8 @@ export const layers: readonly (readonly string[])[] = [
 ]
 
 /**
- * The files and folders of `src` that may import a package, or only its types. No other file of `src` may import it.
+ * For each package, the files and folders of `src` that may import it, or only its types. No other file of `src` may
+ * import the package.
  */
 export const packages: Readonly<Record<string, { by: readonly string[]; only?: 'types' }>> = {
   tldts: { by: ['hostname/public-suffix.ts'] },

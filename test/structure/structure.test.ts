@@ -11,7 +11,7 @@ function readTree(): Map<string, string> {
   return new Map(files.map(path => [path, readFileSync(`${root}/${path}`, 'utf8')]))
 }
 
-/** Skips build output and `node_modules`. A link there leads back to this package, so the search would not end. */
+/** Skips build output and `node_modules`, where a link to this package would make the search endless. */
 function listFiles(folder: string): string[] {
   return readdirSync(`${root}/${folder}`, { withFileTypes: true }).flatMap(entry => {
     const path = `${folder}/${entry.name}`

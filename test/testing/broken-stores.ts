@@ -66,7 +66,7 @@ const savingAs = (id: string, breaks: string, change: (row: Row) => Partial<Row>
     save: (rows, names, toRow) => soundSteps.save(rows, names, name => ({ ...toRow(name), ...change(toRow(name)) })),
   })
 
-/** Changes the duration of some leases: those for sweeps, or those for calls that save or find changes. */
+/** Changes how long sweeps lease changes, or how long calls lease the changes that they save or find. */
 const leasing = (id: string, breaks: string, what: 'sweep' | 'save' | 'find', lease: number) =>
   broken(id, breaks, { lease: (milliseconds, by) => (by === what ? lease : milliseconds) })
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Change } from '../../src/index.ts'
 import { type MonitorUnderTest, monitorSuite } from '../../src/testing/index.ts'
 
-/** The parts of a monitor. A test can replace each with a defective one. */
+/** The parts of a monitor, each of which a test can replace with a defective one. */
 interface Parts {
   keyOf(change: Change): string
   hear(heard: Map<string, Change>, key: string, change: Change): void

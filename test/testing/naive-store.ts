@@ -50,7 +50,7 @@ export interface Steps {
   /** Whether a lookup of exactly this name finds the row. */
   matches(row: Row, domain: string, question: LookUp): boolean
   isBelow(row: Row, base: string): boolean
-  /** How many registrations a team has, if the call counts them. */
+  /** How many registrations a team has; only some calls need this count. */
   count(rows: readonly Row[], teamId: string): number
   summarize(own: readonly Row[], others: readonly Row[], behind: readonly Row[], base: string): NamesBelow
   toRegistration(row: Row, tables: Tables): Registration
@@ -66,13 +66,13 @@ export interface Steps {
   /** Called at the end of a call that succeeded. */
   finishCall(step: RegistrationStep, tables: Tables, saved: Row[]): void
   recover(step: RegistrationStep, tables: Tables): void
-  /** How long changes are leased to the sweep that takes them, or to the call that saves or finds them. */
+  /** How long a sweep leases changes, or a call leases the changes that it saves or finds. */
   lease(milliseconds: number, by: 'sweep' | 'save' | 'find'): number
   /** The pending changes that a sweep leases. */
   choose(waiting: readonly Waiting[], limit: number, now: number, lease: number): readonly Waiting[]
   /** Whether a release must wait for the registration that it follows. */
   mustFollow(followed: Waiting | undefined): boolean
-  /** Makes the releases that follow the registration of `domainId` follow the registration of `next` instead. */
+  /** Makes releases that wait for the registration `domainId` wait for the registration `next` instead. */
   follow(waiting: Iterable<Waiting>, domainId: string, next: string): void
   finish(tables: Tables, change: Change): void
   postpone(tables: Tables, postponement: Postponement): void
@@ -90,7 +90,7 @@ export interface Steps {
   wrap(store: SuiteStore, tables: Tables, setup: StoreSetup): SuiteStore
 }
 
-/** Lets a call begin only once no running call makes it wait. */
+/** Delays a call until no other call is running for which it must wait. */
 export function lockWhere(mustWait: (one: RegistrationStep, other: RegistrationStep) => boolean) {
   return () => {
     const running = new Map<RegistrationStep, Promise<void>>()
@@ -204,7 +204,7 @@ export function createNaiveStore(setup: StoreSetup, changes: Partial<Steps> = {}
   return toStore(backend, setup)
 }
 
-/** The backend of such a store, and functions that create a store on the backend, or on a wrapper of it. */
+/** The backend of a naive store, and functions that create a store on this backend or on a wrapper around it. */
 export function createNaiveBackend(changes: Partial<Steps> = {}) {
   const steps = { ...soundSteps, ...changes }
   const tables: Tables = { rows: steps.createRows(), waiting: new Map() }

@@ -11,7 +11,7 @@ export interface Received {
 export const toIds = ({ body }: Received): string[] =>
   JSON.parse(body).data.changes.map(({ domainId }: { domainId: string }) => domainId)
 
-/** A real server for one test. It records requests, and sends the configured responses, by default 204. */
+/** A real server for one test, which records requests and sends the configured responses, by default 204. */
 export async function receive(
   answer: (response: ServerResponse, received: Received) => unknown = response => response.writeHead(204).end(),
 ) {

@@ -7,12 +7,12 @@ export interface OwnerOptions {
   readonly number: number
   /** A key of the organization, with the scopes to create and delete. */
   readonly key: string
-  /** The servers' origins. Each attempt is sent to a random one. */
+  /** The origins of the servers. Each attempt goes to a randomly chosen server. */
   readonly origins: readonly (() => string)[]
   readonly random: Random
   /** Whether the store can transfer and import. */
   readonly isComplete: boolean
-  /** The ID of a team with a limit. All owners register names for it, so they compete for its limit. */
+  /** The ID of a team with a limit. All owners register names for this team, so they compete for its limit. */
   limitedTeam(): string
 }
 
@@ -43,7 +43,10 @@ export interface Owner {
    * Call this before a dump begins: changes that are acknowledged from now on may be missing in the restored database.
    */
   mark(): void
-  /** Forgets all responses since `mark`. Call this when the servers of the dumped database have ended. */
+  /**
+   * Forgets all responses that were received since `mark` was called. Call this when the servers of the dumped database
+   * have ended.
+   */
   forget(): void
   /** Resolves when the last call has a final response. Rejects if a response has contradicted an earlier one. */
   stop(): Promise<void>
@@ -110,7 +113,7 @@ export function startOwner(options: OwnerOptions): Owner {
     else names.set(domain, held)
   }
 
-  /** Returns names that no attempt has used yet. Later calls may use them again, unless an attempt fails. */
+  /** Returns names that no attempt has used yet. Later calls may use a name again, unless an attempt with it fails. */
   function invent(most: number): string[] {
     const domains = Array.from({ length: random.integer(1, most) }, () => `n${next++}.owner-${number}.com`)
     for (const domain of domains) names.set(domain, null)

@@ -9,8 +9,8 @@ import { createWebhook, type Webhook, type WebhookOptions } from '../../src/webh
 import { operatorRouter } from './operator.ts'
 
 /**
- * The messages of a node. The first contains its port. Each further message contains a failure that the application on
- * the node received.
+ * The messages of a node. The first message contains the node's port, and each further message a failure that the
+ * application on the node received.
  */
 export type NodeMessage = { readonly port: number } | { readonly failure: string }
 

@@ -55,9 +55,9 @@ const DURATION = counts.secondsOfKilling * 1000
 export const TIME_LIMIT = DURATION + 5 * TO_REST
 
 /**
- * Kills servers, the database and the monitor at random while owners make calls. Halfway, dumps the database during
- * calls, restores it, and continues on the restored one. At the end, the monitor must watch exactly the registered
- * names, and these must be the names that the responses reported.
+ * Kills servers, the database and the monitor at random while owners make calls. Halfway, dumps the database while
+ * owners make calls, restores the dump as a new database, and continues on the new one. At the end, the monitor must
+ * watch exactly the registered names, and these must be the names that the responses reported.
  *
  * The seed decides which calls are made and what is killed, and when. The results of races may still differ.
  */
@@ -85,7 +85,9 @@ export async function expectNothingLost(system: System): Promise<void> {
   const kills = { servers: 0, database: 0, monitor: 0 }
   const pause = (most: number) => new Promise<void>(resolve => setTimeout(resolve, random.integer(0, most)))
 
-  /** Kills each process repeatedly and independently, at random times. At the end, waits until all run again. */
+  /**
+   * Kills each process repeatedly and independently, at random times. At the end, waits until all processes run again.
+   */
   async function killEverything(milliseconds: number): Promise<void> {
     const end = performance.now() + milliseconds
     async function again(what: keyof typeof kills, longest: number, killAndStart: () => Promise<void>) {

@@ -46,7 +46,7 @@ describe('A-labels equal those of tr46 (except punctuation that only tr46 accept
   })
 
   /**
-   * Each character is combined with letters of the other direction, marks, joiners, and characters that are allowed
+   * Each character is combined with letters of the opposite direction, marks, joiners, and characters that are allowed
    * only in some contexts.
    */
   test.each([

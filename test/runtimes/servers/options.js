@@ -7,8 +7,8 @@ const withDates = ({ createdAt, revokedAt, expiresAt }) =>
   )
 
 /**
- * The options of the server under test. Their functions call the test process over HTTP, so the cases of the suite run
- * unchanged for a server in any runtime. `ask-here.ts` is the counterpart in the test process.
+ * The options of the server under test. The functions among these options call the test process over HTTP, so the cases
+ * of the suite run unchanged for a server in any runtime. `ask-here.ts` is the counterpart in the test process.
  *
  * @param {string} settings The options, as the test process serialized them.
  */
@@ -60,8 +60,8 @@ export function createOptions(settings) {
     },
     path,
     /**
-     * Resolves when the test process has received all failures so far. A response that waits for this arrives only
-     * after the test's `onError` was called.
+     * Resolves when the test process has received all failures so far. If a response waits for this promise, the test's
+     * `onError` is called before the response arrives.
      */
     reported: () => Promise.all(reports),
   }

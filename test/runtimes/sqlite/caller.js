@@ -19,7 +19,8 @@ const print = message => writeSync(1, `${JSON.stringify(message)}\n`)
 
 for (let index = 0; ; index += 1) {
   const call = `${caller}-${index}`
-  // Half of the names have their own registrable domain. The other half are in one that all callers share.
+  // Half of the names each have their own registrable domain. The other half share a registrable domain, even with the
+  // names of other callers.
   const domains = Array.from({ length: 20 }, (_, n) => (n % 2 ? `n${n}.call-${call}.shared.com` : `n${n}-${call}.com`))
   print({ call, domains })
   const { data } = await registerDomains(keyContext, { domains }, store, {

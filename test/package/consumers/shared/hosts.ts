@@ -1,4 +1,4 @@
-// Code of applications that once did not compile. It is only compiled, never run.
+// Application code that once failed to compile. This file is only compiled, never run.
 import {
   ApiError,
   createMemoryKeyStore,
@@ -49,7 +49,7 @@ const withStore = (options: WithoutStore<DomainsRouterOptions>) => domainsRouter
 withStore({ keys })
 withStore({ authenticate: () => ({ type: 'team', teamId: '1', scopes: [] }) })
 
-// Express takes both handlers; frameworks that take one function get the first.
+// Express takes both handlers; a framework that takes a single function gets the first handler.
 const [handler]: [RequestHandler, ErrorRequestHandler] = domainsRouter({ store, keys })
 express().use(
   '/api',

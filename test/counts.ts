@@ -12,7 +12,7 @@ const table = {
   fuzzedRequests: /*           */ [60, 600],
   /** Random sequences of calls, each made on a store and on its model. */
   sequences: /*                */ [10, 60],
-  /** Races of simultaneous calls. Some order of a race's calls must explain their results. */
+  /** Races of simultaneous calls. The results of a race must be possible in some order of its calls. */
   races: /*                    */ [12, 250],
   /** Schedules of the simulation, which mix calls, releases and sweeps with failures. */
   schedules: /*                */ [250, 6_000],

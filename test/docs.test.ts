@@ -21,7 +21,7 @@ import { readCases } from './vectors/read.ts'
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
-/** The codes come from the OpenAPI document, which does not compile if one is missing. */
+/** The codes come from the OpenAPI document, which does not compile if a code is missing. */
 const { code } = openapi().components.schemas.InvalidResult.properties as { code: { enum: string[] } }
 const invalidCodes = code.enum
 const guides = [
@@ -365,7 +365,7 @@ describe('the documentation of hostnames', () => {
       ...readReasons('reasons', 'reasons-characters').map(
         ([reason, fields]) => [reason, [...fields.matchAll(/\w+/g)].map(String).sort()] as const,
       ),
-      // This page has examples instead of fields.
+      // The table of this page has a column of examples in place of the fields.
       ...readReasons('reasons-pasted').map(([reason]) => [reason, []] as const),
     ]
     const occurring = new Map<string, Set<string>>()
@@ -378,7 +378,7 @@ describe('the documentation of hostnames', () => {
     }
     const fieldsByReason = Object.fromEntries([...occurring].map(([reason, fields]) => [reason, [...fields].sort()]))
     expect(Object.fromEntries(listed)).toEqual(fieldsByReason)
-    // The compiler checks that no reason is missing in this catalogue.
+    // The compiler checks that no reason is missing from this catalogue.
     expect(listed.map(([reason]) => reason).sort()).toEqual(Object.keys(german).sort())
   })
 

@@ -15,7 +15,7 @@ const example = startExample('documentation.ts', {
 /**
  * Opens the page in a fresh profile, and passes it to a function.
  *
- * @returns The page's requests to other hosts, and the errors on its console. Both should be empty.
+ * @returns The page's requests to other hosts, and the errors on its console. Both lists should be empty.
  */
 async function visit(use, width = 1200) {
   const { page, complaints } = await example.openPage({ viewport: { width, height: 1000 } })

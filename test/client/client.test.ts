@@ -132,7 +132,7 @@ describe('names with the result internal_error', () => {
 
   test('are retried after all other names, but all results stay in the order of the names', async () => {
     const progress: number[] = []
-    // n7.com fails in more calls than the client needs to isolate it by halving.
+    // n7.com fails in more calls than the client needs to isolate this name by halving the list of names.
     const store = failing(9)
     const { options } = await serve(undefined, store)
     const all = names(120)

@@ -13,7 +13,8 @@ export const names = (count: number) => Array.from({ length: count }, (_, index)
  * A real server with all operations, for one test. `intercept` is called before each operation, so a test can make
  * calls fail.
  *
- * @param intercept Gets each call with its number, starting at 1. Returns whether it has sent the response itself.
+ * @param intercept Called with the number of each call, starting at 1. Returns whether this function has sent the
+ *   response.
  */
 export async function serve(
   intercept: (call: number, response: ServerResponse) => boolean = () => false,

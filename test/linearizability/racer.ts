@@ -1,4 +1,6 @@
-/** A process that takes part in a race, run by `racers.ts`. Its parameter is a module with `openStore`. */
+/**
+ * A process that takes part in a race, run by `racers.ts`. The parameter of the process is a module with `openStore`.
+ */
 import { createRandom } from '../simulation/random.ts'
 import { type Race, type RacedStore, race } from './race.ts'
 

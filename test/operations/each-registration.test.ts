@@ -100,7 +100,7 @@ test('releaseAll keeps names that are registered while it runs, and ends once it
   const list = vi.spyOn(growing, 'list')
   expect(await releaseAll(growing, '1')).toBe(1000)
   expect(await collect(store, { teamId: '1' })).toEqual(manyDomains(1000, 'later.'))
-  // The first call gets the last name, the second gets the page with all names, and the third gets only later names.
+  // `list` is called three times: for the last name, for the page with all names, and for a page with only later names.
   expect(list).toHaveBeenCalledTimes(3)
 })
 

@@ -50,7 +50,7 @@ export const loseCommit: Fault = ({ from, chunk }) =>
 export const loseAnswerToCommit: Fault = ({ from, chunk }) =>
   from === 'server' && chunk.includes('COMMIT\0') ? isCut : passes(chunk)
 
-/** Ends each connection when the server reports that it is ready, as if the server had just crashed. */
+/** Ends each connection when the server reports that it is ready for a query, as if the server had then crashed. */
 export const endWhenReady: Fault = ({ from, chunk }) =>
   from === 'server' && chunk.subarray(-READY.length).equals(READY)
     ? { passes: chunk.length, adds: CRASHED, isCut: true }

@@ -36,7 +36,7 @@ export const READY = 'database system is ready to accept connections'
 
 /**
  * An empty database on the PostgreSQL that all test files share. `fsync` is off, so the data would not survive a crash
- * of the machine. All other settings are PostgreSQL's defaults, except the given ones, such as `{ deadlock_timeout:
+ * of the machine. All other settings are PostgreSQL's defaults, except the given settings, such as `{ deadlock_timeout:
  * '50ms' }`. Queries of `pg_stat_activity` need `datname = current_database()`, because there are connections to other
  * databases.
  */
@@ -69,7 +69,8 @@ async function query(config: PoolConfig, statements: readonly string[]): Promise
 }
 
 /**
- * A separate PostgreSQL, for a test file that kills the server. Its settings are the defaults, except the given ones.
+ * A separate PostgreSQL, for a test file that kills the server. The settings are PostgreSQL's defaults, except the
+ * given settings.
  *
  * @param programs The folder that contains the programs of PostgreSQL.
  */

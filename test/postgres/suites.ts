@@ -21,7 +21,7 @@ type StoreOptions = PostgresSchemaOptions & Pick<DriverOptions, 'preparedStateme
 /**
  * Runs the cases one after another. The schema has a name that must be quoted in SQL.
  *
- * @param most The approximate number of cases that run. They are spaced evenly in the suite.
+ * @param most The approximate number of cases that run. The cases are spaced evenly in the suite.
  */
 export function describeStore(name: string, open: OpenPool, options: StoreOptions = {}, most = Infinity): void {
   describe(`the store on ${name}`, () => {

@@ -13,7 +13,7 @@ import { bun, deno, nodes, type Runtime, why, workerd } from './runtimes.ts'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 
-/** Each server, and its file in `servers/`. */
+/** Each server, with the server's file in `servers/`. */
 const servers = [
   ['Express', 'express.js', nodes, {}],
   ['Fastify', 'fastify.js', nodes, {}],

@@ -402,7 +402,7 @@ async function runSchedule(simulation: Simulation, clock: VirtualClock) {
     const isAsked = name !== null || meant === 'public_suffix_domain' || meant === 'internal_domain'
     if (code === 'internal_error') return isAsked && beganInStorm
     if (!name) return code === meant
-    // Conflicts with names of the same call also count: the history already contains these names.
+    // Conflicts with other names of the same call also count, because the history already contains these names.
     return history.some(other => other.to >= begun && isInTheWay(code, name, teamId, other))
   }
 

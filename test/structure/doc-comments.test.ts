@@ -2,7 +2,7 @@ import ts from 'typescript'
 import { expect, test } from 'vitest'
 import { entries, listExports } from './entries.ts'
 
-/** @returns The number of exports, and what is missing in their doc comments. */
+/** @returns The number of exports, and what is missing from their doc comments. */
 function findUndocumented(files: readonly string[]): { exported: number; missing: string[] } {
   const program = ts.createProgram(files, {
     module: ts.ModuleKind.Preserve,

@@ -40,7 +40,8 @@ export interface Owner {
   /** The owner's own names, each with its registration. `null` if the name is not registered. */
   readonly told: ReadonlyMap<string, Held | null>
   /**
-   * Call this before a dump begins: changes that are acknowledged from now on may be missing in the restored database.
+   * Call this before a dump begins: changes that are acknowledged from now on may be missing from the restored
+   * database.
    */
   mark(): void
   /**

@@ -18,7 +18,7 @@ async function main() {
   await fastify().register(domainsPlugin, { store, keys: createMemoryKeyStore() })
   const request = new Request('http://localhost/v1/domains', { method: 'POST' })
   assert.equal((await domainsHandler({ store, keys: createMemoryKeyStore() })(request)).status, 401)
-  // The entry points share one class of ApiError.
+  // All entry points use the same `ApiError` class.
   const authenticate = () => {
     throw new ApiError('unauthorized', 'No session.')
   }

@@ -127,8 +127,8 @@ async function identify(transaction: PostgresTransaction, deadline: Deadline): P
       const { rows } = await transaction.query(text, [])
       return (rows[0] as { session: string }).session
     } catch (error) {
-      // A statement of another store may just have failed in that store's savepoint. By the time this timer fires, the
-      // other store has sent its rollback.
+      // A statement of another store may just have failed in that store's savepoint. When the timer below fires, the
+      // other store has already sent its rollback.
       await new Promise(resolve => setTimeout(resolve))
       if (!hasCode(error, aborted) || rollbacks === before) throw error
     }
@@ -139,8 +139,8 @@ async function identify(transaction: PostgresTransaction, deadline: Deadline): P
 const aborted = new Set(['25P02'])
 
 /**
- * Reads the application's settings, so that they can be restored. Without this, SET LOCAL would change the settings
- * until the application's transaction ends.
+ * Reads the application's settings, so that they can be restored. If they were not restored, the settings from SET
+ * LOCAL would apply until the application's transaction ends.
  */
 async function readSettings(sequence: Sequence, names: readonly string[]): Promise<Settings> {
   const columns = names.map(name => `current_setting('${name}', true) AS "${name}"`)

@@ -2,8 +2,8 @@ import { createSequence, type Database, type Sequence, type Settings, toCommands
 import { type Answer, type BoundStatement, bind } from './statement.ts'
 
 /**
- * A bridge to any other driver, query builder or ORM; it takes a few lines of code. PGlite, which runs PostgreSQL in
- * your process, already has these methods.
+ * A bridge to any other driver, query builder or ORM, which you can write in a few lines. PGlite, which runs PostgreSQL
+ * in your process, already has these methods.
  *
  * @example <caption>Kysely</caption>
  * import { CompiledQuery, type Kysely } from 'kysely'

@@ -31,7 +31,7 @@ export interface Transaction {
   readonly ask: Send
   /**
    * Inserts, updates or deletes rows. Call this only after an earlier statement has returned its result: if the `BEGIN`
-   * failed, each change would be committed on its own. If that would do no harm, you need not wait.
+   * failed, each change would be committed on its own. If such a commit would do no harm, you need not wait.
    */
   readonly change: Send
 }
@@ -56,7 +56,7 @@ export const toCommands = (settings: Settings): string =>
  */
 export interface Sequence extends Transaction {
   add(query: BoundStatement): Promise<Answer>
-  /** Whether any change must be committed. */
+  /** Whether the sequence contains changes that must be committed. */
   hasChanges(): boolean
   /**
    * Waits for the last result. Rejects with the first failure of any statement. Also rejects if the deadline has

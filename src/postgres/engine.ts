@@ -26,8 +26,8 @@ const BY_ONE_CONNECTION: Settings = {
 }
 
 /**
- * Makes the settings after this one apply on the workers too. For each of them, Citus sends the whole SQL to the
- * workers again, so only one setting comes after this one.
+ * Makes the settings after this one apply on the workers too. For each such setting, Citus sends the whole SQL to the
+ * workers again, so only `plan_cache_mode` comes after this one.
  */
 const ON_WORKERS_TOO: Settings = { 'citus.propagate_set_commands': 'local' }
 
@@ -54,8 +54,8 @@ export const inShards = (engine: Engine, table: string, parameter: string): stri
 export type Isolation = 'read committed' | 'repeatable read'
 
 /**
- * The share of its time limit that a statement may wait for locks. A statement that waits longer fails with the error
- * of a lock timeout.
+ * The share of its time limit that a statement may wait for locks. A statement that waits longer fails with a lock
+ * timeout.
  */
 const LOCK_SHARE = 0.9
 

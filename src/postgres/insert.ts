@@ -30,8 +30,8 @@ export function createInsert(
     types.map((type, index) => `$${first + index}::${type}`)
 
   if (engine === 'Citus') {
-    // Passes each value as its own parameter, so Citus sends a row's values only to its shard. Arrays would be sent to
-    // every shard, and each shard would unpack all rows.
+    // Passes each value as its own parameter, so Citus sends the values of a row only to the shard of that row. Arrays
+    // would be sent to every shard, and each shard would unpack all rows.
     return (rows, ...values) => {
       const ofAll = toParameters(shared, 1)
       const lists = rows.map((_, row) => toRow(toParameters(types, 1 + shared.length + row * types.length), ofAll))

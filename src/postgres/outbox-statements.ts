@@ -94,8 +94,8 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
     ),
 
     /**
-     * Makes changes due at once that are due more than $1 milliseconds from now: they were postponed while a clock was
-     * wrong.
+     * Changes that are due more than $1 milliseconds from now were postponed while a clock was wrong. These statements
+     * make such changes due at once.
      */
     hastenFresh: hasten('refusals = 0'),
     hastenRefused: hasten('refusals > 0'),
@@ -161,7 +161,7 @@ function createRetries(changes: string, engine: Engine) {
   }
 }
 
-/** Statements on the table that has a row once any process pushes changes. */
+/** Statements on the table `monitor`, which gets a row as soon as any process pushes changes. */
 const createMonitorStatements = (monitor: string) => ({
   findMonitor: unprepared<{ id: number }>(`SELECT id FROM ${monitor}`),
   addMonitor: unprepared(`INSERT INTO ${monitor} (id) VALUES (1) ON CONFLICT DO NOTHING`),

@@ -6,16 +6,14 @@ import { FIRST_ID } from './name-statements.ts'
 import { toArrays, type Value } from './statement.ts'
 import { claim, type StoreTransaction, type Transact } from './transact.ts'
 
-/**
- * The name of the lock that sweeps take. Because it is not a registrable domain, nothing but sweeps takes this lock.
- */
+/** The name of the lock that sweeps take. Only sweeps take this lock, because its name is not a registrable domain. */
 const SWEEP = 'sweep'
 
 type Identified = Pick<Registration, 'domain' | 'domainId'>
 
 /**
  * The outbox in the table of changes. Each method is one transaction; the first call of `take` or `finish` runs an
- * additional one.
+ * additional transaction.
  */
 export function createOutbox(transact: Transact): Outbox {
   let isNoted = false

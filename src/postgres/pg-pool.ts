@@ -93,8 +93,8 @@ async function acquire(pool: PostgresPool, deadline: Deadline) {
 }
 
 /**
- * Corks the stream until the running code has sent all its queries, so they leave in one packet. Sending a packet for
- * each query would take longer than all other work of the client.
+ * Corks the stream until the running code has sent all its queries, so that they leave in one packet. Sending a packet
+ * for each query would take longer than all other work of the client.
  */
 function inOnePacket(client: PostgresClient, query: BoundStatement): PromiseLike<Answer> {
   const stream = client.connection?.stream

@@ -23,7 +23,7 @@ const RUNNING = 2
 
 interface LockQueue {
   running: number
-  /** In order, one function for each waiting call, which starts the call. */
+  /** For each waiting call, in order: a function that starts the call. */
   readonly waiting: Set<() => void>
 }
 

@@ -30,7 +30,7 @@ export function createRegistrations(transact: Transact): Omit<StoreBackend, 'out
         timeLimit: step.timeLimit,
         claims: claimsOf(step),
       }),
-    // This transaction locks nothing. With snapshot isolation, all lookups in it see the same state.
+    // This transaction locks nothing. With snapshot isolation, all lookups of the transaction see the same state.
     find: question => transact(transaction => find(transaction, question), { isolation: 'repeatable read' }),
     async release(teamId, keys, recording) {
       const registrableDomains = await findClaims(transact, teamId, keys)
@@ -68,7 +68,7 @@ const claimsOf = ({
 }: Pick<RegistrationStep, 'teamId' | 'registrableDomains' | 'counted'>) =>
   counted ? [lockOfTeam(teamId), ...registrableDomains] : registrableDomains
 
-/** Locks registrable domains, looks up names, decides, and saves. */
+/** Locks registrable domains, looks up names, decides which to save, and saves them. */
 async function register(
   transaction: StoreTransaction,
   { lease, decide, ...step }: RegistrationStep,
@@ -122,7 +122,7 @@ async function find(transaction: StoreTransaction, { teamId, domains, bases, cou
 const findNames = ({ ask, statements, engine }: StoreTransaction, domains: readonly string[]) =>
   ask(statements.findNames, domains, ...(engine === 'Citus' ? toArrays(domains.map(toKey), 'secondLevelDomain') : []))
 
-/** Locks registrable domains, looks up names, decides, and saves. */
+/** Locks registrable domains, looks up names, decides which to save, and saves them. */
 async function importAll(
   transaction: StoreTransaction,
   { registrableDomains, domainIds, decide, ...question }: ImportRequest,
@@ -219,8 +219,8 @@ interface Transferring extends TransferRequest, ReleaseRecording {
 }
 
 /**
- * Locks registrable domains, looks up names, decides, transfers them to the other team, records the changes, and
- * deletes the lock rows.
+ * Locks registrable domains, looks up names, transfers them to the other team if `decide` agrees, records the changes,
+ * and deletes the lock rows.
  */
 async function transfer(
   transaction: StoreTransaction,

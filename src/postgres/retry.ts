@@ -13,7 +13,7 @@ const conflicts = new Set([
 /**
  * unique_violation. Either the call violates one of the application's constraints, or another process has just
  * registered the name. The lock does not prevent this if the other process uses another version of the Public Suffix
- * List, because it then locks another registrable domain.
+ * List, because that process then locks another registrable domain.
  */
 const duplicate = new Set(['23505'])
 const MOST_DUPLICATES = 3
@@ -45,8 +45,7 @@ const isRetryable = (error: unknown, attempt: number) =>
 export const hasCode = (error: unknown, codes: ReadonlySet<string>): boolean => findCode(error, codes) !== undefined
 
 /**
- * How many nested causes to search, which is more than any ORM nests. The limit ends the search if an error is its own
- * cause.
+ * How many nested causes to search: more than any ORM produces. The limit ends the search if an error is its own cause.
  */
 const DEEPEST = 8
 

@@ -32,7 +32,7 @@ export function toTables({ schema = DEFAULT_SCHEMA }: PostgresSchemaOptions) {
 
 export type Tables = ReturnType<typeof toTables>
 
-/** Quotes an identifier (PostgreSQL documentation, section 4.1.1): any characters except NUL, with quotes doubled. */
+/** Quotes an identifier (PostgreSQL documentation, section 4.1.1), and doubles the quotes in it. Rejects NUL. */
 export function quoteIdentifier(name: string): string {
   if (name === '' || name.includes('\0'))
     throw new TypeError('The name of a schema must be a non-empty string without \\0')
@@ -43,7 +43,8 @@ export function quoteIdentifier(name: string): string {
  * Returns the SQL that creates the tables of {@link createPostgresStore} and {@link createPostgresKeyStore}, for your
  * own migration tool. {@link migrate} runs this SQL for you. Running it again changes nothing.
  *
- * The table `names` has one row for each registration. You may read it, join it, and refer to it with foreign keys:
+ * The table `names` has one row for each registration. Your queries may read and join this table, and your foreign keys
+ * may refer to it:
  *
  * ```sql
  * SELECT team_id, domain_id, created_at FROM domain_registration.names WHERE domain = 'www.example.com';

@@ -5,7 +5,7 @@ export interface Statement<Row = never> {
   /** The name of the prepared statement on each connection. A statement without a name is not prepared. */
   readonly name: string
   readonly text: string
-  /** Never set: it only carries the type of a result row. */
+  /** Never set; only carries the type of a result row. */
   readonly row?: Row
 }
 

@@ -28,11 +28,11 @@ export type PostgresStore = ManagedStore
  * Create the tables first; see {@link migrate}.
  *
  * A call is one transaction in READ COMMITTED. It locks the registrable domains of its names, so calls without a common
- * registrable domain do not wait for each other. Conflicts with other transactions are retried within {@link
- * PostgresStoreOptions.timeLimit}.
+ * registrable domain do not wait for each other. After a conflict with another transaction, the call is retried, until
+ * {@link PostgresStoreOptions.timeLimit} is reached.
  *
- * See docs/postgres-drivers.md for drivers and poolers, and docs/postgres-transaction.md for a call in
- * your own transaction.
+ * See docs/postgres-drivers.md for drivers and poolers, and docs/postgres-transaction.md for a call in your own
+ * transaction.
  *
  * @throws {TypeError} if an option is invalid or unknown.
  *

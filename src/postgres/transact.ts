@@ -8,7 +8,7 @@ import { createQueues } from './queues.ts'
 import { retryConflicts } from './retry.ts'
 import type { Tables } from './schema.ts'
 
-/** All statements of the store, in the form that an engine needs. */
+/** All statements of the store, in the form that the given engine needs. */
 export const createStatements = (tables: Tables, engine: Engine) => ({
   ...createNameStatements(tables, engine),
   ...createOutboxStatements(tables, engine),
@@ -34,8 +34,8 @@ export type Transact = <T>(
 ) => Promise<T>
 
 /**
- * The share of the remaining time that the server gets, so that it times out before the deadline and the connection can
- * be kept.
+ * The server's share of the remaining time. It is less than 1, so that the server times out before the deadline, and
+ * the connection can be kept.
  */
 const SERVER_SHARE = 0.9
 

@@ -21,8 +21,7 @@ export interface WorkByHalves<Item> {
   /** Called before each attempt. Returns whether to stop. */
   isOver(progress: HalvingProgress): boolean
   /**
-   * Returns a number from 0 to 1 (exclusive), which determines the half that comes first. Default: always the first
-   * half.
+   * Returns a number from 0 to 1 (exclusive), which determines which half comes first. Default: always the first half.
    */
   readonly random?: (() => number) | undefined
   /**
@@ -38,7 +37,7 @@ export interface WorkByHalves<Item> {
 export interface Unfinished<Item> extends HalvingProgress {
   /** The items that failed when they were attempted alone. */
   readonly alone: readonly { readonly item: Item; readonly cause: unknown }[]
-  /** The items that were not attempted, or failed only together with others. */
+  /** The items that were not attempted, or that failed only together with other items. */
   readonly left: readonly Item[]
   /** All items that were part of a failed attempt, including those that succeeded later. */
   readonly suspects: ReadonlySet<Item>
@@ -92,8 +91,8 @@ export async function workByHalves<Item>(
 }
 
 /**
- * The number of consecutive failures after which everything is assumed to fail. It is large enough for attempts to
- * shrink to a single item first.
+ * The number of consecutive failures after which everything is assumed to fail. This number is large enough for
+ * attempts to shrink to a single item first.
  *
  * @param size The number of items in the largest part.
  */

@@ -122,8 +122,8 @@ export interface Decision {
   /** The names to save for the team. */
   readonly created: readonly Name[]
   /**
-   * Found registrations that are pending. The store MUST also lease these to the call, except those that become due
-   * only after the lease would end.
+   * The pending registrations among the findings. The store MUST also lease these to the call, except those that become
+   * due only after the lease would end.
    */
   readonly waiting: readonly Registration[]
 }
@@ -136,9 +136,10 @@ export interface ReleaseRecording {
    */
   readonly lease: number
   /**
-   * Whether this store pushes. If it pushes, every release MUST be recorded. If it does not, a release MUST be recorded
-   * if its registration is still pending, or if any store has ever swept these tables or finished a push. Otherwise
-   * there is no monitor, and the release SHOULD NOT be recorded, because no sweep would ever remove the record.
+   * Whether this store pushes. If the store pushes, every release MUST be recorded. If the store does not push, a
+   * release MUST be recorded if its registration is still pending, or if any store has ever swept these tables or
+   * finished a push. Otherwise there is no monitor, and the release SHOULD NOT be recorded, because no sweep would ever
+   * remove the record.
    */
   readonly isPushed: boolean
 }

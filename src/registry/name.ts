@@ -3,8 +3,9 @@ export interface Name {
   /** The form that {@link classifyHostname} returns as `domain`: `www.example.com`, `*.example.com` or `192.0.43.8`. */
   readonly domain: string
   /**
-   * The registrable domain, `example.com`; for an IP address, the address itself. It depends on the Public Suffix List,
-   * which changes over time, so it is not part of the key of a name. Calls lock the registrable domains of their names.
+   * The registrable domain, `example.com`; for an IP address, the address itself. This domain depends on the Public
+   * Suffix List, which changes over time, so it is not part of the key of a name. Calls lock the registrable domains of
+   * their names.
    */
   readonly registrableDomain: string
 }

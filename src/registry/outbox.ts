@@ -45,9 +45,9 @@ export interface PendingChange extends WaitingChange {
  * When a registration is transferred, the release of its former ID follows the registration of its new ID. If the new
  * registration is transferred while it is pending, the release follows the registration of the next ID instead.
  *
- * Each change has a time at which it becomes due. A lease only delays that time, so no other process pushes the change
- * until the lease expires. If a lease expires too early, the change is pushed twice. This is allowed, because delivery
- * is at least once.
+ * Each change has a time at which it becomes due. A lease only delays the due time of a change, so no other process
+ * pushes the change until the lease expires. If a lease expires too early, the change is pushed twice. This is allowed,
+ * because delivery is at least once.
  */
 export interface Outbox {
   /**
@@ -91,8 +91,8 @@ export interface StoreOutbox extends Outbox {
   add(registration: Registration, kind: Change['kind'], wait: number): void
   /**
    * Records a transfer as two changes. The new registration is due at once. The release of the former registration
-   * follows the new one, and is due after `wait` milliseconds. If the former registration is pending, the two changes
-   * replace it.
+   * follows the new registration, and is due after `wait` milliseconds. If the former registration is pending, the two
+   * changes replace it.
    */
   transfer(former: Registration, registration: Registration, wait: number): void
   /** Leases pending registrations, except those that become due only after the lease would end. */

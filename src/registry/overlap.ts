@@ -31,9 +31,12 @@ export interface Conflict {
   readonly code: ConflictCode
   /** Always equal to {@link code}, because each of these codes has only one reason. */
   readonly reason: ConflictCode
-  /** At most three of the conflicting registrations, in canonical form. Absent if another team has registered them. */
+  /** At most three of the conflicting registrations, in canonical form. Absent if the conflict is with another team. */
   readonly conflicts?: readonly string[]
-  /** How many conflicting registrations the same team has. A value of 1,000 or more means "at least". */
+  /**
+   * How many conflicting registrations the same team has. If this number is 1,000 or more, the real number may be even
+   * higher.
+   */
   readonly count?: number
   readonly message: string
 }
@@ -98,8 +101,8 @@ export function covers(wildcard: string, name: Name): boolean {
 export const isParted = ({ registrableDomain }: Name, base: string): boolean => registrableDomain.length > base.length
 
 /**
- * Also counts names that a public suffix separated from the base only at the time when they were registered: today's
- * list determines what a new wildcard covers.
+ * Also counts names that are no longer separated from the base by a public suffix: today's list determines what a new
+ * wildcard covers.
  */
 function withoutSuffixes(below: NamesBelow, wildcard: Name, teamId: string): NamesBelow {
   const covered = below.behindSuffixes.filter(

@@ -1,6 +1,9 @@
 import { isAddress } from './name.ts'
 
-/** The key of a name in a sorted table. It depends only on the name, so updates of the suffix list do not change it. */
+/**
+ * The key of a name in a sorted table. Updates of the suffix list do not change the key, because it depends only on the
+ * name.
+ */
 export interface NameKey {
   /** The last two labels, `example.com`; for an IP address, the address. Tables can be partitioned by this domain. */
   readonly secondLevelDomain: string

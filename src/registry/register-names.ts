@@ -33,8 +33,8 @@ type Group = readonly number[]
 /**
  * Registers names for a team. If a name cannot be saved, only that name fails: {@link workByHalves} isolates it. If the
  * store is down, few calls are made: after {@link mostFailuresInARow} failed calls and no success, the remaining names
- * are abandoned. Each call may take half of the remaining time, so a name on which the store hangs leaves time for the
- * other names.
+ * are abandoned. Each call may take half of the remaining time, so even if the store hangs on one name, there is time
+ * left for the other names.
  *
  * @returns One outcome for each name, in the same order.
  * @throws {ApiError} 403 `domain_limit_reached`, and 500 if the store does not count. In both cases nothing is saved.
@@ -70,7 +70,7 @@ export async function registerNames(registrar: Registrar, names: readonly Submit
     (!hasSucceeded && failures >= mostFailuresInARow(groups.length))
   const { alone, left } = await workByHalves([groups], { attempt, isOver })
   const causes = alone.map(each => each.cause)
-  if (left.length > 0) causes.push(...(failed.length > 0 ? failed : [new Error('No time was left to ask the store')]))
+  if (left.length > 0) causes.push(...(failed.length > 0 ? failed : [new Error('No time was left for the store')]))
   for (const each of distinct(causes)) registrar.onError(each)
   return outcomes
 }
@@ -98,8 +98,8 @@ function toGroups(names: readonly Submitted[]): Group[] {
  * Registers some of the names of a call. If the team has a limit, all names of the call count toward the limit.
  *
  * @param places The positions of the names to register.
- * @returns The outcomes of these names, or the error if the call exceeds the team's limit. In the case of an error,
- *   nothing was saved.
+ * @returns The outcomes of the names at these positions, or the error if the call exceeds the team's limit. In the case
+ *   of an error, nothing was saved.
  */
 async function registerBatch(
   { store, teamId, maxDomains = null, deadline }: Registrar,
@@ -132,7 +132,7 @@ function toOutcomes(
 ): Outcome[] {
   const created = names.filter((_, index) => verdicts[index]?.status === 'created')
   if (saved.length !== created.length || created.some((name, index) => saved[index]?.domain !== name.domain)) {
-    throw new Error('The store did not return one registration for each name that decide returned, in that order')
+    throw new Error('The store did not return one registration for each name from decide, in the same order')
   }
   const existing = new Map<string, Registration>()
   for (const registration of [...found.registrations, ...saved]) existing.set(registration.domain, registration)

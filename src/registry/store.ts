@@ -39,7 +39,7 @@ export interface Change extends Name {
   readonly kind: 'registered' | 'released'
   readonly domainId: string
   readonly teamId: string
-  /** When the name was registered or released. If a change is delivered again, its time stays the same. */
+  /** When the name was registered or released. Repeated deliveries of a change all have the same time. */
   readonly at: Date
 }
 
@@ -51,7 +51,7 @@ export interface LookUp {
   readonly domains: readonly string[]
   /** The distinct canonical names below which to search: the bases of wildcards, without `*.`. */
   readonly bases: readonly string[]
-  /** Whether to count the team's registrations, because it has a limit. Default: no. */
+  /** Whether to count the team's registrations, because the team has a limit. Default: no. */
   readonly counted?: boolean | undefined
 }
 
@@ -67,7 +67,7 @@ export interface LookUpResult {
 
 /**
  * The registrations below a base, at any depth, without the base itself. A store may include or omit the wildcard over
- * the base, because requests look it up in `domains`, too.
+ * the base, because requests also look up this wildcard in `domains`.
  *
  * Names whose registrable domain lies below the base are listed separately. When they were registered, a public suffix
  * separated them from the base, as in `bucket.s3.amazonaws.com` below `amazonaws.com`. The core checks whether a public
@@ -115,7 +115,7 @@ export interface RegistrationRequest extends LookUp {
    * Decides which names to save. Pure and synchronous, so the same findings give the same names. A store may call it
    * any number of times, each time with newer findings.
    *
-   * @returns The distinct names to register for the team. Names that are already registered are not among them.
+   * @returns The distinct names to register for the team, without names that are already registered.
    */
   decide(found: LookUpResult): readonly Name[]
 }
@@ -246,7 +246,8 @@ export interface DomainStore {
    * - A name MUST be found even if it was registered with another registrable domain, and MUST NOT be saved twice.
    * - All names that `decide` returned MUST be saved durably before the promise resolves. If the promise rejects, no
    *   name may be saved.
-   * - The store MUST NOT change the request. Any array in the request MAY be empty, as MAY the result of `decide`.
+   * - The store MUST NOT change the request. Any array in the request MAY be empty. The array that `decide` returns MAY
+   *   also be empty.
    * - After a conflict with another call, the store MAY look up and call `decide` again, a limited number of times.
    * - New registrations MUST be saved with `synchronized: false` if there is a monitor, otherwise with `true`.
    * - The cost SHOULD depend only on the length of the request, not on the number of registrations.
@@ -267,8 +268,9 @@ export interface DomainStore {
    * - Registrations that were pushed SHOULD be marked even if others were not.
    * - Delivery is at least once: the push MUST be idempotent on `domainId`.
    * - A store that also sweeps SHOULD lease two kinds of registrations to the call: those that `register` saves, and
-   *   unsynchronized ones of the same team that it finds. The lease keeps sweeps from pushing these registrations
-   *   before the call can. If the process of the call dies, a sweep MUST push them once the lease has expired.
+   *   unsynchronized registrations of the same team that it finds. The lease keeps sweeps from pushing these
+   *   registrations before the call itself can. If the process of the call dies, a sweep MUST push the registrations
+   *   once the lease has expired.
    *
    * A store without this method has no monitor, or pushes in some other way.
    *

@@ -44,7 +44,7 @@ export const isName = (submitted: Submitted | InvalidHostname): submitted is Sub
 
 /**
  * Reads a name. Accepts some names that today's suffix list does not allow, because they may have been registered
- * earlier: a wildcard over a name that is now a public suffix, for example, or a name whose top-level domain was
+ * earlier. Examples are a wildcard over a name that is now a public suffix, and a name whose top-level domain was
  * removed from the list. Lookups still find such names, because they compare strings.
  */
 export function toName(text: string): Name | null {

@@ -53,7 +53,7 @@ interface PushOutcome {
   readonly hasSucceeded: boolean
   /** Changes that the monitor refused when pushed alone. */
   readonly refused: readonly { readonly change: WaitingChange; readonly cause: unknown }[]
-  /** Changes that were not pushed, or failed only together with others. */
+  /** Changes that were not pushed, or that failed only together with other changes. */
   readonly left: readonly WaitingChange[]
   /** All changes that were part of a failed push, including those that succeeded later. */
   readonly suspects: ReadonlySet<WaitingChange>
@@ -70,10 +70,10 @@ interface PushOutcome {
  *
  * Changes are pushed in batches, in random order. When a batch succeeds, its changes are removed from the outbox at
  * once. {@link workByHalves} isolates the changes that are refused. Later sweeps push refused changes last. A change
- * that was refused more than once is pushed alone. After a single refusal, which may have been caused by an outage, it
- * is still pushed together with others. If nothing seems to succeed, or the monitor reports that it is unavailable, the
- * remaining changes are left for later. A report that does not say when to retry counts only if two come in a row,
- * because a gateway may send such a report in response to a single bad change.
+ * that was refused more than once is pushed alone. A change that was refused only once is still pushed together with
+ * others, because an outage may have caused the refusal. If nothing seems to succeed, or the monitor reports that it is
+ * unavailable, the remaining changes are left for later. A report that does not say when to retry counts only if two
+ * come in a row, because a gateway may send such a report in response to a single bad change.
  */
 export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox) {
   const { timeLimit, random = Math.random } = options
@@ -160,7 +160,10 @@ interface Pushing extends SynchronizerOptions {
   readonly signal: AbortSignal | undefined
 }
 
-/** Pushes changes in batches, and finishes those that were delivered. Changes that were refused before come last. */
+/**
+ * Pushes changes in batches, and removes the delivered ones from the outbox. Changes that were refused before come
+ * last.
+ */
 async function pushInBatches(changes: readonly WaitingChange[], pushing: Pushing): Promise<PushOutcome> {
   const { batchSize = Number.POSITIVE_INFINITY, random, signal } = pushing
   const { attempt, hasTime, isUnavailable } = createAttempts(pushing)
@@ -201,7 +204,7 @@ function toOutcome(
   }
 }
 
-/** Pushes parts within the time of a call or a sweep, and finishes the delivered changes. */
+/** Pushes parts within the time of a call or a sweep, and removes the delivered changes from the outbox. */
 function createAttempts({ push, timeLimit, outbox, signal }: Pushing) {
   const deadline = createDeadline(pushingTime(timeLimit))
   let slowest = SHORTEST_WAIT

@@ -1,10 +1,10 @@
 /**
- * Creates a generator of UUIDs of version 7 (RFC 9562, section 5.7). Each has the time in milliseconds, then a counter,
- * then random bits, so UUIDs sort in the order of creation and are adjacent in a database index.
+ * Creates a generator of UUIDs of version 7 (RFC 9562, section 5.7). Each UUID consists of the time in milliseconds, a
+ * counter and random bits, so UUIDs sort in the order of creation and are adjacent in a database index.
  *
  * The counter follows method 1 of section 6.2: it has 12 bits in `rand_a`, and begins at a random number below 2,048
- * each millisecond. If it overflows, the time advances by a millisecond, as that section allows. Each UUID has 62
- * random bits.
+ * each millisecond. If the counter overflows, the time advances by a millisecond, as that section allows. Each UUID has
+ * 62 random bits.
  *
  * @example
  * const createId = createUuidGenerator()

@@ -12,7 +12,7 @@ export interface SqliteConnectionOptions {
    * An open database: a `DatabaseSync` from `node:sqlite`, a `Database` from `better-sqlite3` or `bun:sqlite`, or the
    * `ctx.storage` of a Durable Object with SQLite storage. The stores never close the database. Give the stores their
    * own connection: they change its settings (see {@link synchronous}), and calls fail while a transaction of the
-   * application is open on it.
+   * application is open on this connection.
    */
   database: SqliteDatabase
   /**
@@ -61,7 +61,7 @@ const LOG_SIZE_LIMIT = 64 * 1024 * 1024
 const turnsOf = new WeakMap<SqliteDatabase, Turns>()
 
 /**
- * Configures the connection, and creates the tables if they are missing. Several processes may call this at once.
+ * Configures the connection, and creates the tables if they are missing. Several processes may connect at once.
  *
  * @throws {Error} if the database cannot be used; the message says why.
  */

@@ -13,7 +13,10 @@ export interface SqliteHandle {
 export interface SqliteStatement {
   all(...values: SqliteValue[]): unknown[]
   run(...values: SqliteValue[]): unknown
-  /** Whether the statement returns rows. For any other statement, `better-sqlite3` requires `run` instead of `all`. */
+  /**
+   * Whether the statement returns rows. For statements that return no rows, `better-sqlite3` requires `run` instead of
+   * `all`.
+   */
   readonly reader?: boolean | undefined
 }
 

@@ -34,7 +34,7 @@ export const keyStatements = {
 
 /**
  * Creates a store for API keys in SQLite. It saves the hash of each key, never the key itself. It creates its table if
- * necessary. It may share the database with {@link createSqliteStore}.
+ * necessary. A store from {@link createSqliteStore} may use the same database.
  *
  * @throws {TypeError} if an option is missing, invalid or unknown.
  * @throws {Error} if the database cannot be used; the message says why.

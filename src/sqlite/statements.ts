@@ -25,7 +25,7 @@ const OWN_WITHIN = `${NAMES}_of_team_within WHERE registrable_domain IN (SELECT 
 
 export interface StatementText<Row> {
   readonly sql: string
-  /** Never set: it only carries the type of a result row. */
+  /** Never set; only carries the type of a result row. */
   readonly row?: Row
   /** Whether the statement fails if it changes no row. */
   readonly mustChange?: true

@@ -25,7 +25,7 @@ const LONGEST_PAUSE = 10
  * between. So the event loop keeps running even if many calls wait. SQLite's busy timeout would block the event loop.
  */
 export function createTurns(): Turns {
-  /** One function for each waiting call: attempts the call, and returns whether the call is done. */
+  /** For each waiting call, in order: a function that attempts the call, and returns whether the call is done. */
   const line: (() => boolean)[] = []
   let isServing = false
   let lock: unknown = new Error('database is locked')

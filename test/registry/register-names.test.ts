@@ -219,7 +219,7 @@ describe('a store that hangs', () => {
     const { summary, calls, onError } = await registerThrough(register, hundred, 0.5)
     expect(new Set(summary)).toEqual(new Set(['internal_error']))
     expect(calls).toBe(0)
-    expect(onError.mock.calls).toEqual([[new Error('No time was left to ask the store')]])
+    expect(onError.mock.calls).toEqual([[new Error('No time was left for the store')]])
   })
 })
 

@@ -126,7 +126,7 @@ function findBelow(names: string, engine: Engine): string {
   const inRange = 'name.path > base.after AND name.path < base.before'
   const secondLevelDomain = engine === 'Citus' ? '($1::text[])[1]' : 'base.second_level_domain'
   // With the column's own collation, the planner would choose an index in which it also has to read all names that a
-  // public suffix separates from the base. With the collation POSIX, it cannot use that index.
+  // public suffix separates from the base. With the collation POSIX, the planner cannot use that index.
   const inShard = engine === 'Citus' ? `AND name.second_level_domain = (($1::text[])[1] COLLATE "POSIX")` : ''
   // Each condition matches exactly one index. The inner `LIMIT` also makes the planner begin with the registrable
   // domains instead of the names.

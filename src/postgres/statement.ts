@@ -23,7 +23,7 @@ export interface Answer<Row = unknown> {
 }
 
 /**
- * Creates a statement that each connection plans once, perhaps while the tables are empty. So its plan must be right
+ * Creates a statement that each connection plans once, perhaps while the tables are empty. So the plan must be right
  * for tables of any size. The name of the statement also depends on the SQL, because several versions of this package,
  * or several schemas, may share a connection.
  */

@@ -27,9 +27,9 @@ export type PostgresStore = ManagedStore
  * Creates a store in PostgreSQL (tested on 15 and 18) or PGlite, for any number of processes that share one database.
  * Create the tables first; see {@link migrate}.
  *
- * A call is one transaction in READ COMMITTED. It locks the registrable domains of its names, so calls without a common
- * registrable domain do not wait for each other. After a conflict with another transaction, the call is retried, until
- * {@link PostgresStoreOptions.timeLimit} is reached.
+ * A call is one transaction in READ COMMITTED. Each call locks the registrable domains of its names, so calls without a
+ * common registrable domain do not wait for each other. After a conflict with another transaction, the call is retried,
+ * until {@link PostgresStoreOptions.timeLimit} is reached.
  *
  * See docs/postgres-drivers.md for drivers and poolers, and docs/postgres-transaction.md for a call in your own
  * transaction.

@@ -46,8 +46,8 @@ export interface PendingChange extends WaitingChange {
  * registration is transferred while it is pending, the release follows the registration of the next ID instead.
  *
  * Each change has a time at which it becomes due. A lease only delays the due time of a change, so no other process
- * pushes the change until the lease expires. If a lease expires too early, the change is pushed twice. This is allowed,
- * because delivery is at least once.
+ * pushes the change until the lease expires. If a lease expires too early, the change is pushed twice. Pushing twice is
+ * allowed, because delivery is at least once.
  */
 export interface Outbox {
   /**
@@ -100,8 +100,8 @@ export interface StoreOutbox extends Outbox {
 }
 
 /**
- * Your function that pushes changes to the monitor. It must reject if any change failed. After a rejection, the changes
- * are retried in smaller parts.
+ * Your function that pushes changes to the monitor. The function must reject if any change failed. After a rejection,
+ * the changes are retried in smaller parts.
  */
 export interface Push {
   /** @param context `signal` aborts when the result is no longer needed. */

@@ -4,7 +4,7 @@ import { addBelow, type Held, type Holdings, isParted, judge, type Verdict } fro
 import type { LookUp, LookUpResult, NamesBelow, RegistrationRequest } from './store.ts'
 import type { Submitted } from './submitted.ts'
 
-/** The limit of a team. It applies to all names of a call together. */
+/** The limit of a team. The limit applies to all names of a call together. */
 export interface CallLimit {
   readonly maxDomains: number
   /** All names of the call. */
@@ -19,8 +19,8 @@ interface SubmittedCall {
   /** In milliseconds. */
   readonly timeLimit: number
   /**
-   * Present if the team has a limit. In that case, `submitted` may contain only some of the call's names. They are
-   * saved only if the whole call is within the limit.
+   * Present if the team has a limit. In that case, `submitted` may contain only some of the call's names. These names
+   * are saved only if the whole call is within the limit.
    */
   readonly limit?: CallLimit | undefined
 }

@@ -43,7 +43,7 @@ export interface Change extends Name {
   readonly at: Date
 }
 
-/** A query for registrations by name. It does not depend on the suffix list. Any of the arrays may be empty. */
+/** A query for registrations by name. The findings do not depend on the suffix list. Any of the arrays may be empty. */
 export interface LookUp {
   /** The calling team. */
   readonly teamId: string
@@ -100,7 +100,7 @@ export const COUNTED_AT_LEAST = 1000
 /** A store lists at least this many {@link NamesBelow.behindSuffixes}, or all if there are fewer. */
 export const FOUND_BEHIND_SUFFIXES = 10
 
-/** The request of {@link DomainStore.register}, for one atomic step. Each of its lookups can use an index. */
+/** The request of {@link DomainStore.register}, for one atomic step. Each lookup of a request can use an index. */
 export interface RegistrationRequest extends LookUp {
   /**
    * The registrable domains to lock: distinct, in ascending order of code units, so that two calls cannot deadlock.
@@ -221,7 +221,7 @@ export const MOST_AT_ONCE = 1000
  * `createManagedStore` provides most of them.
  *
  * The key words MUST, SHOULD and MAY are those of RFC 2119. If a store fails, it MUST reject (or throw), and MUST NOT
- * resolve to anything that looks like success. It MUST treat every string as data.
+ * resolve to anything that looks like success. A store MUST treat every string as data.
  */
 export interface DomainStore {
   /**
@@ -341,8 +341,8 @@ export interface DomainStore {
    *   transferred, or none.
    * - If the request is `counted`, the step MUST also be atomic with respect to every other counted step of the team
    *   `to`.
-   * - Each registration MUST get a new `domainId`, because an ID never moves to another team. Its name and registrable
-   *   domain stay the same. Names and IDs that the team `from` has not registered MUST be skipped.
+   * - Each registration MUST get a new `domainId`, because an ID never moves to another team. The name and the
+   *   registrable domain stay the same. Names and IDs that the team `from` has not registered MUST be skipped.
    * - The registration of the new ID and the release of the former ID MUST be recorded as changes in the same step. The
    *   release MUST NOT be pushed before the registration, even if changes are refused or another process pushes, so the
    *   monitor never stops watching the name. This order does not matter if the new ID is released before its

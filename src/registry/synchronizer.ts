@@ -36,7 +36,7 @@ export const DEFAULT_PUSH_TIME_LIMIT = 30_000
 const pushingTime = (timeLimit: number) => 2 * timeLimit
 /** The length of a lease, 90 seconds by default. A process must have stopped pushing before its lease expires. */
 export const leaseFor = (timeLimit: number) => 3 * timeLimit
-/** The backoff after the first failure, 5 seconds by default. It doubles with each refusal. */
+/** The backoff after the first failure, 5 seconds by default. The backoff doubles with each refusal. */
 const firstWait = (timeLimit: number) => timeLimit / 6
 /** After this many consecutive failures, or more if batches are large, the monitor counts as unavailable. */
 const LEAST_FAILURES_IN_A_ROW = 7

@@ -33,8 +33,8 @@ export const keyStatements = {
 } as const
 
 /**
- * Creates a store for API keys in SQLite. It saves the hash of each key, never the key itself. It creates its table if
- * necessary. A store from {@link createSqliteStore} may use the same database.
+ * Creates a store for API keys in SQLite. It saves the hash of each key, never the key itself. The store creates its
+ * table if necessary. A store from {@link createSqliteStore} may use the same database.
  *
  * @throws {TypeError} if an option is missing, invalid or unknown.
  * @throws {Error} if the database cannot be used; the message says why.

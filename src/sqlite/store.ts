@@ -19,8 +19,8 @@ export interface SqliteStoreOptions extends SqliteConnectionOptions, ManagedStor
 export interface SqliteStore extends ManagedStore {}
 
 /**
- * Creates a store in a SQLite database. The store is durable, and needs no database server. It creates its tables if
- * they are missing.
+ * Creates a store in a SQLite database. The store is durable, and needs no database server. The store creates its
+ * tables if they are missing.
  *
  * Each call is one synchronous transaction. Any number of processes on one machine may share the file; only one of them
  * writes at a time. SQLite does not work over network file systems (sqlite.org/useovernet.html).

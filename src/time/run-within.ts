@@ -15,7 +15,8 @@ export interface Limits {
  * wait ends. If `work` ignores that signal and continues, its outcome is ignored.
  *
  * @throws {TimeLimitError} when the wait times out.
- * @throws The reason of `signal`, once this signal is aborted. If it is aborted from the start, `work` is not called.
+ * @throws The reason of `signal`, once this signal is aborted. If `signal` is aborted from the start, `work` is not
+ *   called.
  */
 export async function runWithin<T>(
   { milliseconds, message, signal }: Limits,

@@ -12,6 +12,7 @@ import type { Answer, BoundStatement } from './statement.ts'
  */
 
 const SAVEPOINT = 'domain_registration'
+const ROLLBACK = `ROLLBACK TO SAVEPOINT ${SAVEPOINT}`
 const RELEASE = `RELEASE SAVEPOINT ${SAVEPOINT}`
 
 /**
@@ -90,6 +91,15 @@ async function inSavepoint<T>(
     if (isOver) throw new TimeLimitError('The time limit was reached before the next statement')
     return transaction.query(text, values)
   }
+  // The server's limit for a statement also applies to a rollback, and may cancel it. Either way, this ends the limit,
+  // so a second rollback succeeds. Both are sent at once, so the server runs them after the current statement, and
+  // before any later statement of the application.
+  async function rollBack(): Promise<void> {
+    const sent = [ROLLBACK, ROLLBACK].map(text => settle(transaction.query(text, [])))
+    rollbacks += 1
+    await deadline.wait(Promise.all(sent))
+    if (working.remaining() > 0) await deadline.wait(settle(transaction.query(RELEASE, [])))
+  }
   const sequence = createSequence(query, { deadline: working })
   await working.wait(sequence.add({ text: `SAVEPOINT ${SAVEPOINT}` }))
   let result: T
@@ -99,15 +109,16 @@ async function inSavepoint<T>(
   } catch (error) {
     isOver = true
     sequence.end()
-    // The rollback is sent at once, so the server runs it after the current statement and before any later statement of
-    // the application.
-    const rollback = settle(transaction.query(`ROLLBACK TO SAVEPOINT ${SAVEPOINT}`, []))
-    rollbacks += 1
-    await deadline.wait(rollback)
-    if (working.remaining() > 0) await deadline.wait(settle(transaction.query(RELEASE, [])))
+    await rollBack()
     throw error
   }
-  await deadline.wait(transaction.query(RELEASE, []))
+  try {
+    await deadline.wait(transaction.query(RELEASE, []))
+  } catch (error) {
+    // Without an answer, the savepoint may already be released, and a rollback would fail.
+    if (!(error instanceof TimeLimitError)) await rollBack()
+    throw error
+  }
   return result
 }
 

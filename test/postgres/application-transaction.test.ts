@@ -429,6 +429,39 @@ test.each(['SAVEPOINT', 'ROLLBACK', 'RELEASE'])(
   },
 )
 
+/** Statements that replace the first ROLLBACK or RELEASE of a call. The server cancels or rejects them. */
+test.each([
+  ['ROLLBACK', 'SELECT pg_sleep(10)', '57014'],
+  ['RELEASE', 'SELECT 1 / 0', '22012'],
+])(
+  'a failed call leaves the transaction usable even if the server cancels or rejects the first %s',
+  async (command, statement, code) => {
+    await client.query('BEGIN; CREATE TEMPORARY TABLE own (number integer) ON COMMIT DROP')
+    const codes: string[] = []
+    async function query(text: string, values: unknown[]) {
+      if (!text.startsWith(command) || codes.length > 0) return client.query(text, values)
+      codes.push('')
+      return client.query(statement).catch(error => {
+        codes[0] = error.code
+        throw error
+      })
+    }
+    const store = createPostgresStore({ database: { query }, findTeam, timeLimit: 2000 })
+    const names = [{ domain: 'a.com', registrableDomain: 'a.com' }]
+    const request = createRequest('1', names, [], () => {
+      if (command === 'ROLLBACK') throw new Error('nothing is saved')
+      return names
+    })
+    expect(await rejection(Promise.resolve(store.register(request)))).toBeInstanceOf(Error)
+    expect(codes).toEqual([code])
+    await client.query('INSERT INTO own VALUES (1)')
+    const { rows } = await client.query("SELECT number, current_setting('statement_timeout') AS limit FROM own")
+    expect(rows).toEqual([{ number: 1, limit: '0' }])
+    expect((await client.query('COMMIT')).command).toBe('COMMIT')
+    expect(await held()).toEqual([])
+  },
+)
+
 function standStill(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 }

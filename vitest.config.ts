@@ -16,7 +16,7 @@ export default defineConfig(({ mode }) => {
       // Each process then loads the package, the drivers and the frameworks only once, not once for each test file.
       isolate: false,
       // Starting a server or an example takes a moment.
-      testTimeout: 30_000,
+      testTimeout: 60_000,
       hookTimeout: 60_000,
       projects: [
         {

@@ -37,7 +37,7 @@ export const findCases: readonly CaseDefinition[] = [
   },
   {
     id: 'find-registers-nothing',
-    name: 'MUST NOT register anything in `find`, or modify the query',
+    name: 'MUST NOT register anything or modify the query in `find`',
     async test({ open }) {
       const store = await open()
       const domains = Object.freeze(['b.com', 'a.com'])

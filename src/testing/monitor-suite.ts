@@ -160,7 +160,7 @@ const cases: readonly MonitorCase[] = [
   },
   {
     id: 'push-that-counted-as-failed',
-    name: 'MUST keep the state of a later push if an earlier, aborted push still arrives',
+    name: 'MUST keep the state of a push if an earlier, aborted push arrives after it',
     async test(monitor) {
       const givenUp = new AbortController()
       const late = Promise.allSettled([push(monitor, registered('a', 'b'), givenUp.signal)])

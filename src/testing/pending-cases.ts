@@ -156,7 +156,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-inherits-no-failure',
-    name: 'MUST record the release of a refused registration as a change that never failed',
+    name: 'MUST record the release of a refused registration without the earlier refusals',
     needs: ['release', 'listPending'],
     async test({ open }) {
       const monitor = createMonitor()

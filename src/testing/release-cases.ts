@@ -74,7 +74,7 @@ export const releaseCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-passes-over-what-is-not-there',
-    name: 'MUST skip unregistered names, and strings that are not hostnames, in a release',
+    name: 'MUST skip unregistered names and invalid hostnames when it releases names',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['example.com', 'www.example.org'])

@@ -26,7 +26,7 @@ const describeAll = (...errors: unknown[]) => {
   return records.map(({ error }) => error)
 }
 
-test('each failure is logged as a line with time, package, step, team, count and causes, then its stack', () => {
+test('each failure is logged as a line with time, package, step, team, count and causes, followed by its stack', () => {
   const shown = vi.spyOn(console, 'error').mockImplementation(() => {})
   const cause = Object.assign(new Error('could not extend file\nHINT: Check free disk space.'), { code: '53100' })
   createFailureLog()(new Error('The store failed', { cause }), { ...registering, requestId: 'r-1' })
@@ -89,7 +89,7 @@ test('the log omits the hostname of a change, API keys, webhook secrets, and pas
   ])
 })
 
-test('an error without a message is logged with its properties, and any thrown value can be logged', () => {
+test('an AggregateError without a message is logged as the error it contains; all thrown values can be logged', () => {
   const refused = Object.assign(new Error('connect ECONNREFUSED ::1:5432'), { code: 'ECONNREFUSED' })
   expect(describeAll(new AggregateError([refused]), 'a text', undefined, null, {})).toEqual([
     'Error: connect ECONNREFUSED ::1:5432',

@@ -65,15 +65,19 @@ describe('a store in memory that is nearly full', () => {
 
   test.each<[string, (store: MemoryStore) => unknown, room: { registrations?: number; changes?: number }]>([
     [
-      'two names if both registrations fit',
+      'two names if there is room for both registrations',
       store => save(store, '1', ['a.example.com', 'b.example.com']),
       { registrations: 2 },
     ],
-    ['two names if both changes fit', store => save(store, '1', ['a.example.com', 'b.example.com']), { changes: 2 }],
-    ['a release if its change fits', store => store.release('1', ['example.com']), { changes: 1 }],
-    ['a transfer if both changes fit', store => transfer(store, { from: '1', to: '2' }), { changes: 2 }],
-    ['an import if its registration fits', store => importDomains(store, [row]), { registrations: 1 }],
-    ['an import if its change fits', store => importDomains(store, [row]), { changes: 1 }],
+    [
+      'two names if there is room for both changes',
+      store => save(store, '1', ['a.example.com', 'b.example.com']),
+      { changes: 2 },
+    ],
+    ['a release if there is room for its change', store => store.release('1', ['example.com']), { changes: 1 }],
+    ['a transfer if there is room for both changes', store => transfer(store, { from: '1', to: '2' }), { changes: 2 }],
+    ['an import if there is room for its registration', store => importDomains(store, [row]), { registrations: 1 }],
+    ['an import if there is room for its change', store => importDomains(store, [row]), { changes: 1 }],
   ])('saves %s, and otherwise saves nothing', async (_, call, room) => {
     const store = await open()
     const [part] = Object.keys(room) as [keyof typeof room]

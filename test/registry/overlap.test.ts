@@ -188,7 +188,7 @@ describe('the names of one call', () => {
     ])
   })
 
-  test('are each created once', () => {
+  test('are created once each, even if a name is repeated', () => {
     expect(decide('x.com', 'y.com', 'x.com').created).toEqual(['x.com', 'y.com'])
   })
 

@@ -245,7 +245,7 @@ describe('all names get internal_error if the store', () => {
     ['returns an array instead of an object', (() => []) as never, WRONG_SHAPE],
     ['returns no findings', (() => ({ saved: [] })) as never, WRONG_SHAPE],
     [
-      'returns saved registrations that are not an array',
+      'returns an object instead of an array of saved registrations',
       (() => ({ found: nothing, saved: {} })) as never,
       WRONG_SHAPE,
     ],

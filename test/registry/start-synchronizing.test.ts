@@ -79,7 +79,7 @@ describe('the loop of startSynchronizing', () => {
     expect([most, times.length]).toEqual([1, 5])
   })
 
-  test('backs off to a minute while all pushes fail, and returns to its interval once none fails', async () => {
+  test('backs off to a minute while all pushes fail, and resumes its interval once no push fails', async () => {
     let isAway = true
     const { store, times } = createSweeps(async () => (isAway ? { synchronized: 0, failed: 5 } : none))
     const { stop } = startSynchronizing(store)
@@ -175,7 +175,7 @@ describe('the loop of startSynchronizing', () => {
 })
 
 describe('stopping the loop', () => {
-  test('waits for the running sweep, and starts no other', async () => {
+  test('waits for the running sweep, and starts no new one', async () => {
     let finish: (result: SweepResult) => void = () => {}
     const { store, times } = createSweeps(
       () =>

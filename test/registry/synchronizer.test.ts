@@ -387,7 +387,7 @@ describe('a sweep that is stopped', () => {
     expect(await sweep()).toEqual(done(10))
   })
 
-  test('counts the refusals from before it was stopped, and no others', async () => {
+  test('counts only the refusals from before it was stopped', async () => {
     const { monitor, sweep, waits } = open(['a.com', 'b.com'])
     const stopping = new AbortController()
     monitor.push = changes => {

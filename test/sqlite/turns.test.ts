@@ -188,7 +188,7 @@ test('no read takes the write lock', async () => {
   expect(polls()).toBe(0)
 })
 
-test('a release that fails at its last name releases none, and later calls succeed', async () => {
+test('a release that fails at its last name releases no name, and later calls succeed', async () => {
   const { store, counted } = openCounted('fails.db')
   await save(store, '1', manyDomains(700))
   counted.exec(`CREATE TRIGGER refuse BEFORE DELETE ON domain_registration_names WHEN old.domain = 'n699.com'

@@ -461,7 +461,7 @@ const ofSynchronizing: readonly BrokenStore[] = [
   broken('synchronize-marks-what-was-pushed', 'marks all registrations as synchronized after any push', {
     finish: ({ waiting }) => waiting.clear(),
   }),
-  broken('synchronize-twice', 'fails if it has to mark a registration that is already synchronized', {
+  broken('synchronize-twice', 'fails if it has to mark a registration as synchronized twice', {
     finish(tables, change) {
       if (!tables.waiting.has(change.domainId)) throw new Error('It is not pending')
       soundSteps.finish(tables, change)
@@ -776,7 +776,7 @@ const ofSweeping: readonly BrokenStore[] = [
   wrapped('shows-what-waits', 'does not say why a change was refused', store => ({
     listPending: async options => (await store.listPending(options)).map(each => ({ ...each, lastFailure: null })),
   })),
-  broken('keeps-the-last-failure', 'forgets why a change failed when a sweep is stopped', {
+  broken('keeps-the-last-failure', 'forgets the last failure of a change if a sweep is stopped', {
     postpone(tables, postponement) {
       soundSteps.postpone(tables, postponement)
       const found = tables.waiting.get(postponement.change.domainId)

@@ -124,7 +124,7 @@ async function followReadme(tarball, folder) {
   const readme = readFileSync(join(root, 'README.md'), 'utf8')
   const [install, start, typescript] = [...readme.matchAll(/```sh\n(.*?)```/gs)].map(([, commands]) => commands)
   const [, file, program] = /Save this as `([\w.]+)`:.*?```js\n(.*?)```/s.exec(readme)
-  const [, typedFile] = /In TypeScript, save it as `([\w.]+)`/.exec(readme)
+  const [, typedFile] = /In TypeScript, save the program as `([\w.]+)`/.exec(readme)
   const [, answer] = /```json\n(.*?)```/s.exec(readme)
   assert.ok(install.includes('npm install domain-registration '))
 

@@ -62,6 +62,11 @@ describe.each(guides)('%s', guide => {
     expect([...text.matchAll(/^ *```/gm)].length % 2).toBe(0)
   })
 
+  test('begins no line with a tag, because the site would read the tag as HTML', () => {
+    const prose = text.replaceAll(/^ *```.*?^ *```/gms, '')
+    expect(prose.match(/^ *<(?!!--).*/gm)).toBeNull()
+  })
+
   test('links only to existing pages and headings', () => {
     const broken = linksIn(text).filter(({ file, anchor }) => {
       const target = file === '' ? guide : join(dirname(guide), file)

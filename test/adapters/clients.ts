@@ -69,18 +69,21 @@ export function describeClients(startServer: Serve, { bodyIsReadBefore, leavesCl
     })
 
     test.skipIf(bodyIsReadBefore).each<[what: string, status: number, changes: Record<string, string>]>([
-      ['a valid call', 408, {}],
+      ['a call with a valid key', 408, {}],
       ['a call with an unknown key', 401, { Authorization: 'Bearer unknown' }],
-    ])(`%s whose body stops midway gets %i, and the connection is closed${notRead}`, async (_, status, changes) => {
-      const { origin, headers } = await serve({ bodyTimeLimit: 50 })
-      const fields = { ...headers, ...changes, 'Content-Length': '100' }
-      const request = toWire(Object.entries(fields), '{"domains": ')
-      const [answer] = await exchange(origin, request, leavesClosing ? { hangUpAt: /}/ } : {})
-      expect(answer).toMatchObject({
-        status,
-        body: expect.stringContaining(status === 408 ? 'request_timeout' : 'unauthorized'),
-      })
-    })
+    ])(
+      `%s and a body that stops midway gets %i, and the connection is closed${notRead}`,
+      async (_, status, changes) => {
+        const { origin, headers } = await serve({ bodyTimeLimit: 50 })
+        const fields = { ...headers, ...changes, 'Content-Length': '100' }
+        const request = toWire(Object.entries(fields), '{"domains": ')
+        const [answer] = await exchange(origin, request, leavesClosing ? { hangUpAt: /}/ } : {})
+        expect(answer).toMatchObject({
+          status,
+          body: expect.stringContaining(status === 408 ? 'request_timeout' : 'unauthorized'),
+        })
+      },
+    )
 
     test('a call is completed even if its caller disconnects before the response', async () => {
       const store = createStore()

@@ -28,7 +28,7 @@ test.each([
     answer(200, withResult({ ...created, teamId: '1' })),
     /additional properties/,
   ],
-  ['an invalid result without its message', answer(200, withResult(withoutMessage)), /required property 'message'/],
+  ['an invalid result that has no message', answer(200, withResult(withoutMessage)), /required property 'message'/],
   [
     'a code that belongs to another status',
     answer(404, unauthorized),

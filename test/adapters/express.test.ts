@@ -90,7 +90,7 @@ for (const [name, framework] of versions) {
       ['request.aborted', 'The request body was cut short.'],
       ['request.size.invalid', 'The length of the request body differs from its "Content-Length".'],
     ])(
-      'can have a body parser; if it fails with %s, the caller gets the right status and message',
+      'can have a body parser, and the caller gets the right status and message if the parser fails with %s',
       async (type, message) => {
         const { headers, router } = await createRouter()
         const app = framework().use((_request, _response, next) => next(Object.assign(new Error('refused'), { type })))
@@ -195,7 +195,7 @@ for (const [name, framework] of versions) {
       }
     })
 
-    test('causes a 500, and a call of onError, if it reads the body before the router and discards it', async () => {
+    test('causes a 500, reported to onError, if it reads and discards the body before the router', async () => {
       const onError = vi.fn()
       const { headers, router } = await createRouter({ onError })
       const app = framework()

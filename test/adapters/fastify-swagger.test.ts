@@ -20,7 +20,7 @@ async function documentOf(
 const { keys } = createKeys()
 
 describe('the document of @fastify/swagger', () => {
-  test('describes each offered operation, even at the root path, as openapi() does, without status 405', async () => {
+  test('describes each operation as openapi() does, but without status 405, even at the root path', async () => {
     const operations = ['create', 'preview', 'delete', 'list', 'export'] as const
     for (const [path, prefix, options] of [
       ['/v1/domains', '/api', { bodyLimit: 1000, keyPrefix: 'acme' }],
@@ -39,7 +39,7 @@ describe('the document of @fastify/swagger', () => {
     }
   })
 
-  test('keeps the application’s paths, schemas and security schemes, even those named like the package’s', async () => {
+  test('keeps the application’s paths, schemas and security schemes, even if names clash', async () => {
     const own = {
       components: {
         schemas: { ErrorResponse: { type: 'string' } },
@@ -55,7 +55,7 @@ describe('the document of @fastify/swagger', () => {
     expect(document.components.schemas).toHaveProperty('DomainsErrorResponse.properties.message')
   })
 
-  test('describes the application’s own authentication only if the option "security" does', async () => {
+  test('describes the application’s own authentication only if the option "security" describes it', async () => {
     const authenticate = () => team1
     const silent = await documentOf({ authenticate })
     expect(silent.paths['/v1/domains']?.post.security).toEqual([])

@@ -237,7 +237,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       log.mockRestore()
     })
 
-    test('finds request.body undefined in its hooks, which can copy it, and cannot log a body by mistake', async () => {
+    test('finds request.body undefined in its hooks, so copying it works, and logging it reveals no body', async () => {
       const { headers, options } = await createOptions()
       const bodies: unknown[] = []
       const app = create()
@@ -256,7 +256,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       await expect(app.ready()).rejects.toThrow('The option "bodylimit" does not exist; there are ')
     })
 
-    test('causes a 500, and a call of onError, if it reads the body before the plugin and discards it', async () => {
+    test('causes a 500, reported to onError, if it reads and discards the body before the plugin', async () => {
       const { headers, options } = await createOptions()
       const onError = vi.fn()
       const app = create()

@@ -77,7 +77,7 @@ describe('fetch: a request', () => {
     return { seen, stream }
   }
 
-  test('is passed to authenticate and onError with the framework’s context, which has the declared type', async () => {
+  test('is passed to authenticate and onError together with the framework’s context in its declared type', async () => {
     const onError = vi.fn()
     const handle = domainsHandler<{ locals: { teamId: string } }>({
       store: { ...createStore(), register: () => Promise.reject(new Error('disk full')) },
@@ -174,7 +174,7 @@ describe('fetch: a request', () => {
       'with a Content-Length that Transfer-Encoding overrides',
       { 'Content-Length': '20', 'Transfer-Encoding': 'chunked' },
     ],
-  ])('%s is read only up to the limit, and the body is then cancelled', async (_, fields) => {
+  ])('%s has its body read only up to the limit, and then cancelled', async (_, fields) => {
     const { handle, createRequest } = await create()
     const { seen, stream } = createEndlessBody(new Uint8Array(64 * 1024))
     const request = createRequest(stream)
@@ -183,7 +183,7 @@ describe('fetch: a request', () => {
     expect(seen).toEqual({ chunks: 5, cancelled: true })
   })
 
-  test('with a body of known length is read in one piece, so Node creates no stream for it', async () => {
+  test('with a body of known length is read in one piece, so Node does not create a body stream', async () => {
     const { handle, createRequest } = await create()
     const request = createRequest(json)
     request.headers.set('Content-Length', String(json.length))
@@ -207,7 +207,7 @@ describe('fetch: a request', () => {
   })
 
   test.each(['with', 'without'])(
-    '%s a Content-Length gets 400, without a call of onError, if its body breaks off',
+    'with a body that breaks off gets 400, and onError is not called (%s a Content-Length)',
     async which => {
       const { handle, createRequest, onError } = await create()
       const stream = new ReadableStream({
@@ -223,7 +223,7 @@ describe('fetch: a request', () => {
     },
   )
 
-  test('whose body the application has already read, or is reading, gets 500, and onError is called', async () => {
+  test('gets 500, and onError is called, if the application has read its body or is reading it', async () => {
     const reads = [
       (request: Request) => request.text(),
       (request: Request) => request.body?.getReader(),

@@ -113,7 +113,7 @@ test('random JSON as the body, with each kind of key, gets a documented response
   expect([...seen.keys()]).toEqual(expect.arrayContaining([200, 400, 403, 404]))
 }, 120_000)
 
-test('a request with random values of the headers that we read gets a documented response', async () => {
+test('a request with random values in the headers that the server reads gets a documented response', async () => {
   const mix = (...right: string[]) =>
     fc.oneof(
       fc.constantFrom(...right),

@@ -324,7 +324,7 @@ export function describeHostileHttp(
       [413, 'with a Content-Length', never],
       [413, 'in chunks', chunked(`40001\r\n${' '.repeat(0x40001)}\r\n`)],
     ])(
-      `a %i is sent even if the rest of the body (sent %s) never arrives${bodyIsReadBefore ? NOT_READ : ''}`,
+      `the response is %i even if the rest of the body (sent %s) never arrives${bodyIsReadBefore ? NOT_READ : ''}`,
       async (status, _, sent) => {
         const { send } = await serve()
         const [response] = await send(sent)

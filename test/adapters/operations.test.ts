@@ -61,7 +61,7 @@ for (const [name, start, notOffered] of servers) {
 
     const domains = ['www.example.com', '*.example.org', 'localhost']
 
-    test('offers each operation by its method and path, with and without a trailing slash and a query', async () => {
+    test('offers each operation at its method and path, with or without a trailing slash and a query', async () => {
       const { get, post, onError } = await serve()
       for (const [slash, query] of [
         ['', ''],
@@ -104,7 +104,7 @@ for (const [name, start, notOffered] of servers) {
       expect((await post(PATH, { domains })).status).toBe(200)
     })
 
-    test('performs no operation for other methods, or for other paths below /v1/domains', async () => {
+    test('performs no operation for an undocumented method, or an undocumented path below /v1/domains', async () => {
       const { get, post } = await serve()
       const statuses = async (...answers: Promise<Response>[]) => {
         for (const { status } of await Promise.all(answers)) expect(status).toBe(notOffered)
@@ -116,7 +116,7 @@ for (const [name, start, notOffered] of servers) {
       if (notOffered === 404) await statuses(post(`${PATH}/preview/x`, { domains }), get(`${PATH}/Export`))
     })
 
-    test('names an invalid query parameter in a 400, even if it is sent twice or has a question mark', async () => {
+    test('returns a 400 that names the query parameter if its value is invalid or is sent twice', async () => {
       const { get, onError } = await serve()
       for (const [query, message] of [
         ['?limit=0', /^limit must be/],
@@ -160,7 +160,7 @@ for (const [name, start, notOffered] of servers) {
         })
       })
 
-      test('resumes after a given line, and is empty after the last one', async () => {
+      test('resumes after a given registration, and lists nothing after the last registration', async () => {
         const { get } = await serve({ store, operations: ['export'] })
         const readAfter = async (number: number, format: string) =>
           (await get(`${PATH}/export?format=${format}&after=${toDomainId(number)}`)).text()
@@ -184,7 +184,7 @@ for (const [name, start, notOffered] of servers) {
         return seen.pages
       }
 
-      test('reads no more pages from the store while the client reads nothing, or after it disconnects', async () => {
+      test('stops reading from the store while the client reads nothing, and after it disconnects', async () => {
         const { store: endless, seen } = createGeneratedStore(Number.POSITIVE_INFINITY)
         const context = await serve({ store: endless, operations: ['export'] })
         const socket = await open(context)
@@ -216,7 +216,7 @@ for (const [name, start, notOffered] of servers) {
         expect(context.onError).not.toHaveBeenCalled()
       })
 
-      test('is cut off if its key is revoked while the client reads nothing', async () => {
+      test('is cut off if the caller’s key is revoked while the client reads nothing', async () => {
         vi.useFakeTimers({ toFake: ['performance'] })
         onTestFinished(() => void vi.useRealTimers())
         const { store: endless, seen } = createGeneratedStore(Number.POSITIVE_INFINITY)
@@ -251,7 +251,7 @@ for (const [name, start, notOffered] of servers) {
 
       // A fetch handler has no access to the connection.
       if (!name.startsWith('fetch'))
-        test('over HTTP/1.0 resets the connection if the store fails, or it would look complete', async () => {
+        test('over HTTP/1.0 resets the connection if the store fails, so it does not look complete', async () => {
           const { origin, key } = await serve({ store: failing, operations: ['export'] })
           const { hostname, port } = new URL(origin)
           // If a read does not fill its buffer, Node may mistake a reset for an end.

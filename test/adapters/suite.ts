@@ -90,7 +90,7 @@ export function describeHttp(name: string, start: StartServer, traits: Traits = 
       expect(existing.data.results[0]).toEqual({ ...data.results[0], status: 'existing' })
     })
 
-    test('can be mounted at another path, and leaves all other paths and methods to the application', async () => {
+    test('can be mounted at a given path, and leaves all other paths and methods to the application', async () => {
       const path = '/monitoring/names'
       const { origin, post } = await serve({ path })
       for (const suffix of ['', '/', '?x=1', '/?x=1'])

@@ -281,7 +281,7 @@ test.each<[what: string, changes: object, message: string]>([
         '"https://api.example.com/v1/domains"; it is a string, not shown here',
     ],
   ),
-])('registerAll immediately rejects %s, and the error does not contain it', async (_, changes, message) => {
+])('registerAll immediately rejects %s, and the error does not contain the value', async (_, changes, message) => {
   const fetch = vi.fn<typeof globalThis.fetch>()
   const error = await rejection(registerAll(['a.com'], { ...unused, fetch, ...changes }))
   expect(error).toEqual(new TypeError(message))

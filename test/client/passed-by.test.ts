@@ -76,7 +76,7 @@ describe('a name that the monitor refuses', () => {
     expect(calls.at(-1)).toBe(1)
   })
 
-  test('if it is the only one, is retried until `patience` runs out: the monitor may be unavailable', async () => {
+  test('is retried until `patience` runs out if no other name shows that the monitor is available', async () => {
     const { store } = createMonitored({ refuses: ['a.com'] })
     const { options } = callHere(store)
     const { error, milliseconds } = await whileTimeFlies(() =>

@@ -73,7 +73,7 @@ for (const version of [4, 6] as const) {
     })
 
     test.each(ranges.map(({ block, first, last }) => [block, first, last] as const))(
-      'all of %s is reserved, and the addresses next to it are reserved only if they are in another block',
+      'all of %s is reserved; an adjacent address is reserved only if another block contains it',
       (_, first, last) => {
         const inside = [first, first + (last - first) / 2n, last]
         const outside = [first - 1n, last + 1n].filter(value => value >= 0n && value < 1n << BigInt(WIDTH[version]))
@@ -143,7 +143,7 @@ describe('IPv4 spellings that a URL parser or inet_aton accepts:', () => {
     },
   )
 
-  test('8.8.4.4 is accepted only as four decimal numbers, and suggested only if an input spells these four', () => {
+  test('8.8.4.4 is accepted only as four decimal numbers, and suggested only for an input with these numbers', () => {
     const all = [...spellings('8.8.4.4')].flatMap(spelling => disguises.map(disguise => disguise(spelling)))
     const accepted = new Set(all.filter(spelling => classifyHostname(spelling).valid).map(spelling => spelling.trim()))
     expect(accepted).toEqual(new Set(['8.8.4.4', '8.8.4.4.']))
@@ -191,7 +191,7 @@ describe('IPv6 spellings:', () => {
     expect(all.filter(form => outcomeOf(form) !== 'reserved_ip')).toEqual([])
   })
 
-  test('a public address is accepted in canonical form, even in brackets; other forms get it as a suggestion', () => {
+  test('a public address is accepted in canonical form, even in brackets, and is suggested for other forms', () => {
     for (const form of forms('2606:4700:4700::1111')) {
       const classification = classifyHostname(form)
       const isCanonical =

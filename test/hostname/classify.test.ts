@@ -23,7 +23,7 @@ test('a value that is not a string is rejected, and classifyHostname does not th
   }
 })
 
-test('an input of more than 512 characters is rejected as too long, or as empty if all are white space', () => {
+test('an input of more than 512 characters is rejected as too long, or as empty if it is only white space', () => {
   const spaces = ' '.repeat(10_000_000)
   expect(classifyHostname(spaces)).toMatchObject({ code: 'empty_domain' })
   for (const text of [`${spaces}example.com`, `example.com${spaces}`, `example.com${' '.repeat(502)}`]) {

@@ -31,9 +31,9 @@ test.each([
 test.each([
   ['a letter of another script', 'аpple.com'],
   ['letters of two scripts', 'zжи.com'],
-  ['only letters that look like ASCII', 'раураӏ.com'],
+  ['only letters that look like ASCII letters', 'раураӏ.com'],
   ['only look-alikes, digits and a hyphen', 'а0-9а.com'],
-  ['a Latin letter that looks like another one', 'gmaıl.com'],
+  ['a Latin letter that looks like an ASCII letter', 'gmaıl.com'],
   ['a phonetic letter', 'ɢoogle.com'],
   ['a Kana letter that looks like a slash', 'comノsearch.com'],
   ['a Kana mark that looks like a hyphen between Latin letters', 'googleーlogin.com'],
@@ -47,11 +47,11 @@ test.each([
   expect(canonical(name)).toMatch(/^xn--/)
 })
 
-test('a safe label is shown in Unicode even if another label is not', () => {
+test('a safe label is shown in Unicode even if another label of the name is unsafe', () => {
   expect(displayHostname(canonical('аpple.bücher.de'))).toBe('xn--pple-43d.bücher.de')
 })
 
-test('a string that is not canonical is returned unchanged', () => {
+test('displayHostname returns a string unchanged if the string is not canonical', () => {
   for (const text of [
     '',
     'xn--',
@@ -64,7 +64,7 @@ test('a string that is not canonical is returned unchanged', () => {
     expect(displayHostname(text)).toBe(text)
 })
 
-test('the displayed form classifies as the same hostname, and most international names are shown in Unicode', () => {
+test('the displayed form is classified as the same hostname, and is Unicode for most international names', () => {
   const international = readLines('international-hostnames.txt').map(canonical)
   const anything = [...readLines('hostnames.txt'), ...readCases<[string]>('pasted-names.json').map(([text]) => text)]
   const all = [...international, ...anything.map(canonical)]
@@ -73,7 +73,7 @@ test('the displayed form classifies as the same hostname, and most international
   expect(shown.length).toBeGreaterThan(0.95 * international.length)
 })
 
-test('the displayed form of a generated name classifies as the same hostname', () => {
+test('the displayed form of a generated name is classified as the same hostname', () => {
   const letters = fc.constantFrom(...'абвгжпфæöüßłěλπθאבגקあアー日한กखا1-')
   const label = fc.oneof(
     fc.string({ unit: 'grapheme', minLength: 1, maxLength: 10 }),

@@ -44,7 +44,7 @@ describe('what people paste', () => {
   })
 
   test.each([...lines, ...rows].map((row, index) => [row.reason, index + 1, row] as const))(
-    'at least one pasted input matches the pattern for the reason %j, and gets this reason (pattern %i)',
+    'the reason %j is given for at least one pasted input that matches its pattern (number %i)',
     (reason, _, { pattern }) => {
       const found = cases.filter(([input]) => pattern.test(input.trim().replace(/^\*\.(?=\S)/, '')))
       expect(
@@ -177,7 +177,7 @@ describe('a suggestion', () => {
     )
     .map(([start, name, at, odd, end]) => start.join('') + name.slice(0, at) + odd + name.slice(at) + end.join(''))
 
-  test('is valid, and the input contains it as a whole name, in this or another spelling', { timeout: 60_000 }, () => {
+  test('is a valid name that the input contains as a whole, perhaps spelled differently', { timeout: 60_000 }, () => {
     let suggestions = 0
     fc.assert(
       fc.property(fc.oneof(pasted, fc.constantFrom(...cases.map(([input]) => input))), input => {

@@ -52,7 +52,7 @@ testAny('classifyHostname never throws, and returns only the documented fields',
   expect(Object.values(classification)).not.toContain(undefined)
 })
 
-testAny('the suggestion for an invalid input is accepted unchanged, and so are its A-labels', classification => {
+testAny('the suggestion and the A-labels for an invalid input are each accepted unchanged', classification => {
   if (classification.valid) return
   for (const domain of [classification.suggestion, classification.aLabels])
     if (domain !== undefined) expect(classifyHostname(domain)).toMatchObject({ valid: true, domain })
@@ -72,7 +72,7 @@ testAny('classifying the domain of a valid result gives the same result', classi
   if (classification.valid) expect(classifyHostname(classification.domain)).toEqual(classification)
 })
 
-testAny('an ASCII name stays the same, except for upper case and one trailing dot', (classification, input) => {
+testAny('a valid ASCII name stays the same, except for upper case and one trailing dot', (classification, input) => {
   if (!classification.valid || classification.kind === 'ip' || /[^\0-\x7f]/.test(input.trim())) return
   expect(classification.domain).toBe(input.trim().toLowerCase().replace(/\.$/, ''))
 })
@@ -89,7 +89,7 @@ testAny('the case of ASCII letters, one trailing dot and surrounding white space
 })
 
 testAny(
-  'the registrable domain is the whole domain or its last labels, and is its own registrable domain',
+  'each domain ends with its registrable domain, and a registrable domain is its own registrable domain',
   classification => {
     if (!classification.valid) return
     const { domain, registrableDomain } = classification

@@ -72,7 +72,7 @@ function countNormalized(text: string): number {
   return count
 }
 
-test('at most 512 characters are normalized for an input, even if it has many mistakes or expanding characters', () => {
+test('at most 512 characters are normalized for each input, even with many mistakes or expanding characters', () => {
   // U+3316 becomes six characters. Letters that are already mapped are not normalized separately.
   const expanding = ['\u3316'.repeat(512), `${'\u3316'.repeat(63)}.`.repeat(7), '\ufdfa'.repeat(512)]
   const counts = [...texts, ...expanding].map(text => [countNormalized(text), countNormalized(text), text] as const)

@@ -90,7 +90,7 @@ async function read(origin, isHttp2, accepted) {
 
 for (const name of Object.keys(servers))
   for (const encoding of ['gzip', 'identity'])
-    test(`in ${name}, an export is complete, but one that fails midway looks cut off (${encoding})`, async () => {
+    test(`in ${name}, an export is complete, and an export that fails midway looks cut off (${encoding})`, async () => {
       for (const [pages, isComplete] of [
         [Number.POSITIVE_INFINITY, true],
         [60, false],

@@ -34,7 +34,7 @@ test('with Passport, the user of the request is the caller', async () => {
   })
 })
 
-test('with better-auth, the user of a session cookie or API key is the caller, a team whose ID is a UUID', async () => {
+test('with better-auth, the user of a session cookie or API key is the caller, as a team with a UUID', async () => {
   await serve(createBetterAuthApp(), async url => {
     async function post(path, body, headers) {
       const origin = { Origin: 'http://localhost' }

@@ -29,7 +29,7 @@ describe('an export that takes longer than five seconds', () => {
   }
   const wait = (milliseconds: number) => vi.advanceTimersByTime(milliseconds)
 
-  test('is cut off once its key is revoked, and no failure is reported', async () => {
+  test('is cut off once the caller’s key is revoked, and no failure is reported', async () => {
     const { keys, issue } = createKeys()
     const authorization = `Bearer ${await issue('team', '1', { scopes })}`
     const { next, onError } = await begin({ keys }, { authorization })
@@ -44,7 +44,7 @@ describe('an export that takes longer than five seconds', () => {
 
   test.each<[what: string, then: () => KeyContext, status: number]>([
     ['returns another team', () => ({ ...team1, teamId: '2', scopes }), 401],
-    ['no longer returns the scope to read', () => ({ ...team1, scopes: [] }), 403],
+    ['no longer returns the scope "domains:read"', () => ({ ...team1, scopes: [] }), 403],
   ])('is cut off if authenticate %s', async (_, then, status) => {
     const authenticate = vi.fn<() => KeyContext>(() => ({ ...team1, scopes }))
     const { next, onError } = await begin({ authenticate })
@@ -70,7 +70,7 @@ describe('an export that takes longer than five seconds', () => {
     expect(onError.mock.calls).toMatchObject([[{ message: 'down' }, { step: 'authenticate' }]])
   })
 
-  test('continues even if its team is suspended', async () => {
+  test('continues even if the team is suspended', async () => {
     const { store, next } = await begin({ authenticate: () => ({ ...organization, scopes }) }, { team_id: '1' })
     store.addTeam({ id: '1', organizationId: '10', state: 'suspended' })
     wait(5001)

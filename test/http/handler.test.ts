@@ -34,7 +34,7 @@ afterEach(async () => {
 })
 
 describe('a framework that returns the values of a header as an array', () => {
-  test('gets the same responses as one that joins them', async () => {
+  test('gets the same responses as a framework that joins the values', async () => {
     const { handle, authorization, other } = await createCase()
     const cases: [fields: Record<string, unknown>, status: number][] = [
       [{ authorization: [authorization], 'content-type': [type], 'content-length': ['31'] }, 200],
@@ -56,7 +56,7 @@ describe('a body', () => {
   const bytes = (text: string) => ({ bytes: new TextEncoder().encode(text) })
   const asText = (text: string) => ({ text })
 
-  test('gets the same response as a string or as bytes, even if empty or with byte order marks', async () => {
+  test('gets the same response whether it is a string or bytes, even if empty or with byte order marks', async () => {
     const { handle, authorization } = await createCase()
     for (const [text, status] of [
       [body, 200],
@@ -72,7 +72,7 @@ describe('a body', () => {
     }
   })
 
-  test('is rejected if its bytes exceed the limit, even if its characters do not', async () => {
+  test('is rejected if it has more bytes than the limit allows, even if it has fewer characters', async () => {
     const { handle, authorization } = await createCase({ bodyLimit: 60 })
     const text = JSON.stringify({ domains: ['ü'.repeat(25)] })
     expect(text.length).toBeLessThan(60)
@@ -137,7 +137,7 @@ test('a key that is revoked while the body arrives is rejected if the body took 
   vi.useRealTimers()
 })
 
-test('onResult is called for each 200 with the call, key and duration; an error in it has no effect', async () => {
+test('onResult gets the call, key and duration of each 200; the call succeeds even if onResult throws', async () => {
   const onResult = vi.fn(() => {
     throw new Error('audit log down')
   })
@@ -154,7 +154,7 @@ test('onResult is called for each 200 with the call, key and duration; an error 
   ])
 })
 
-test('for a 503, onResult gets the names that the call has saved, if any, and onError gets the cause', async () => {
+test('if a call gets 503, onError gets the cause, and onResult gets the names that were saved, if any', async () => {
   const [onResult, onError] = [vi.fn(), vi.fn()]
   const store = createStore({ synchronize: () => Promise.reject(new Error('away')) })
   const { handle, authorization } = await createCase({ store, onResult, onError })
@@ -188,7 +188,7 @@ describe('a failure', () => {
     ['list', 'list', 500, failingTo('list')],
     ['list', 'export', 500, failingTo('list')],
   ])(
-    'in `%s`, during the operation "%s", calls onError once with the cause, which the caller does not see',
+    'in `%s` during the operation "%s" is reported to onError once, and its cause is hidden from the caller',
     async (step, operation, status, options) => {
       const onError = vi.fn()
       const operations = [operation]
@@ -208,7 +208,7 @@ describe('a failure', () => {
     new ApiError('domain_registration_unavailable', 'The identity provider is down.', { cause }),
   ].map(error => [error.code, error] as const)
   test.each(rejections)(
-    'in authenticate calls onError, even if it is an ApiError with the code %s',
+    'in authenticate is reported to onError, even if it is an ApiError with the code %s',
     async (_, error) => {
       const onError = vi.fn()
       const handle = createHandler({ store: createStore(), authenticate: () => Promise.reject(error), onError })
@@ -231,7 +231,7 @@ describe('a failure', () => {
   test.each([
     ['throws', () => expect.fail('logger down')],
     ['rejects', async () => expect.fail('logger down')],
-  ])('still leads to a 500 response if onError %s', async (_, onError) => {
+  ])('leads to a 500 response even if onError %s', async (_, onError) => {
     const { handle, authorization } = await createCase({ ...failingTo('findTeam'), onError })
     expect((await handle(request({ authorization, 'content-type': type }))).status).toBe(500)
   })
@@ -278,7 +278,7 @@ describe('the handler returns a response even if authenticate throws', () => {
     expect(onError).toHaveBeenCalledTimes(1)
   })
 
-  test.each(['id', 'operation'])('an error while the request’s property "%s" cannot be read', async name => {
+  test.each(['id', 'operation'])('an error, and the request’s property "%s" cannot be read', async name => {
     const { handle } = await createCase({ keys: undefined, authenticate: () => Promise.reject(new Error('down')) })
     const get = () => {
       throw new Error('unreadable')
@@ -295,7 +295,7 @@ test('the values of a query parameter that is sent several times become one arra
 test.each([
   [new ApiError('payment_required', 'The trial has ended.', { status: 402 }), 402],
   [new ApiError('unauthorized', 'Log in first.', { headers: { 'WWW-Authenticate': 'Session' } }), 401],
-])('an error from the application’s authenticate becomes the response: %s', async (error, status) => {
+])('an error from the application’s authenticate becomes the response (%s)', async (error, status) => {
   const { handle } = await createCase({ keys: undefined, authenticate: () => Promise.reject(error) })
   const answer = await handle(request({ 'content-type': type }))
   expect(answer).toMatchObject({ status, headers: error.headers })

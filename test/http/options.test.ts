@@ -36,7 +36,7 @@ const wrong: [what: string, message: RegExp, options: unknown][] = [
   ['a Map as `keys`', /"keys" must be a KeyStore/, { ...right, keys: new Map() }],
   ['both `keys` and `authenticate`', /never both/, { ...right, authenticate }],
   [
-    'an API key as `keys`, without showing it',
+    'an API key as `keys` (not shown)',
     /"keys" must be a KeyStore, .*; it is a string, not shown here$/,
     { ...right, keys: 'svc_team_1_00' },
   ],
@@ -132,7 +132,7 @@ test('exactly one of `keys` and `authenticate` is required, both at run time and
 
 type WithoutStore<Options> = Options extends unknown ? Omit<Options, 'store'> : never
 
-test('the types allow options without `store`, which is added later', () => {
+test('the types allow an application to declare its options without `store`, and to add `store` later', () => {
   const { store, keys } = right
   const mount = (options: WithoutStore<DomainsRouterOptions>) => domainsRouter({ ...options, store })
   for (const options of [{ keys, path: '/names' }, { authenticate: () => team1 }])

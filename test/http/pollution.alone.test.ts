@@ -27,8 +27,8 @@ async function whilePolluted<T>(name: string, value: unknown, work: () => Promis
 
 describe.each(names)('while Object.prototype is polluted with a property "%s"', name => {
   test.each([
-    ['a valid call gets its response, or a 500 whose cause is reported', 200, {}],
-    ['a body that is not JSON does not register anything', 400, { body: '{' }],
+    ['a valid call gets 200, or a 500 whose cause is reported', 200, {}],
+    ['a call whose body is not JSON registers nothing', 400, { body: '{' }],
     ['a call without a key is rejected', 401, { key: '' }],
   ] as const)(
     '%s',

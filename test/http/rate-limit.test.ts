@@ -36,7 +36,7 @@ async function serve(options: Partial<HandlerOptions>) {
   return { post, teamKey, issue, onError }
 }
 
-test('every limiter of rate-limiter-flexible with a consume method has the type RateLimiter', () => {
+test('every limiter of rate-limiter-flexible with a `consume` method is assignable to RateLimiter', () => {
   expectTypeOf<RateLimiterMemory>().toExtend<RateLimiter>()
   expectTypeOf<RateLimiterPostgres>().toExtend<RateLimiter>()
   expectTypeOf<BurstyRateLimiter>().toExtend<RateLimiter>()
@@ -81,7 +81,7 @@ test('two servers share a limit in PostgreSQL, and reject calls if the limiter�
   expect(onError.mock.calls).toMatchObject([[{ code: '42P01' }, { step: 'consume' }]])
 })
 
-test('a limiter counts calls by the hash of their key, and does not count calls without a valid key', async () => {
+test('a limiter counts calls by the hash of the key, and does not count calls without a valid key', async () => {
   const limiter = new RateLimiterMemory({ points: 1, duration: 60 })
   const consume = vi.spyOn(limiter, 'consume')
   const { post, teamKey, issue } = await serve({ rateLimiter: limiter })
@@ -136,7 +136,7 @@ test('if a limiter never restores points, RateLimit-Policy has no window, and Re
   expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '3600'])
 })
 
-test('a limit per name consumes one point before the body is read, and then one for each further name', async () => {
+test('a limit per name consumes a point before the body is read, then one for each name after the first', async () => {
   const rateLimiter = new RateLimiterMemory({ points: 5, duration: 60 })
   const consume = vi.spyOn(rateLimiter, 'consume')
   const options = { rateLimiter, rateLimitPer: 'name', rateLimitPolicy: 'names' } as const
@@ -152,13 +152,20 @@ test('a limit per name consumes one point before the body is read, and then one 
 
 const left = (msBeforeNext: unknown, remainingPoints: unknown) => ({ msBeforeNext, remainingPoints })
 test.each([
-  ['an endless wait', { points: 5 }, left(1e25, 0), 429, '"default";r=0;t=999999999999999', '"default";q=5'],
-  ['an allow list', { points: 5 }, left(0, 2 ** 53 - 1), 200, '"default";r=999999999999999;t=1', '"default";q=5'],
-  ['a missing number of points', { points: Number.NaN }, left(1000, 1), 200, '"default";r=1;t=1', null],
-  ['a missing duration', { points: 5, duration: Number.NaN }, left(1000, 1), 200, '"default";r=1;t=1', '"default";q=5'],
-  ['bigint values', { points: 5n, duration: 60n }, left(1000n, 4n), 200, '"default";r=4;t=1', '"default";q=5;w=60'],
-  ['an unnamed limit in a union', {}, { '': left(1000, 4) }, 200, '"default";r=4;t=1', null],
-])('the rate limit headers are valid even with %s', async (_, policy, answer, status, field, policyField) => {
+  ['reports an endless wait', { points: 5 }, left(1e25, 0), 429, '"default";r=0;t=999999999999999', '"default";q=5'],
+  [
+    'reports unlimited points',
+    { points: 5 },
+    left(0, 2 ** 53 - 1),
+    200,
+    '"default";r=999999999999999;t=1',
+    '"default";q=5',
+  ],
+  ['has a NaN number of points', { points: Number.NaN }, left(1000, 1), 200, '"default";r=1;t=1', null],
+  ['has a NaN duration', { points: 5, duration: Number.NaN }, left(1000, 1), 200, '"default";r=1;t=1', '"default";q=5'],
+  ['has bigint values', { points: 5n, duration: 60n }, left(1000n, 4n), 200, '"default";r=4;t=1', '"default";q=5;w=60'],
+  ['is a union with an unnamed limit', {}, { '': left(1000, 4) }, 200, '"default";r=4;t=1', null],
+])('the rate limit headers are valid even if the limiter %s', async (_, policy, answer, status, field, policyField) => {
   const consume = () => (status === 200 ? Promise.resolve(answer) : Promise.reject(answer))
   const { post } = await serve({ rateLimiter: { ...policy, consume } as never })
   const { status: answered, headers } = await post()
@@ -183,7 +190,7 @@ const failures: [string, () => unknown][] = [
   ['throws', () => expect.fail('down')],
   ['hangs', hang],
   ['resolves to undefined', () => Promise.resolve()],
-  ['resolves to another object', () => Promise.resolve({ allowed: true })],
+  ['resolves to an object without the expected fields', () => Promise.resolve({ allowed: true })],
   [
     'resolves to values that are not numbers',
     () => Promise.resolve({ msBeforeNext: Number.NaN, remainingPoints: '5' }),
@@ -210,7 +217,7 @@ test.each(failures)(
   },
 )
 
-test('a union rejects a call if one limit is exhausted, even if another fails and failures are allowed', async () => {
+test('a union rejects a call if one limiter is exhausted, even if another fails and failures are allowed', async () => {
   const answer = { minute: { msBeforeNext: 1500, remainingPoints: 0 }, day: new Error('down') }
   const rateLimiter = { consume: () => Promise.reject(answer) }
   const { post } = await serve({ rateLimiter, rateLimiterFailure: 'allow' })
@@ -218,7 +225,7 @@ test('a union rejects a call if one limit is exhausted, even if another fails an
   expect([status, headers.get('RateLimit'), headers.get('Retry-After')]).toEqual([429, '"minute";r=0;t=2', '2'])
 })
 
-test('with the application’s own authenticate, a limiter counts calls by their team or organization', async () => {
+test('with the application’s own authenticate, a limiter counts calls by team or organization', async () => {
   const limiter = new RateLimiterMemory({ points: 9, duration: 60 })
   const consume = vi.spyOn(limiter, 'consume')
   const contexts = [

@@ -21,7 +21,7 @@ const toChange = (index: number, kind: Change['kind'] = 'registered') =>
   }) as Change
 const changes = (count: number) => Array.from({ length: count }, (_, index) => toChange(index))
 
-test('a push contains each change with all fields, and standardwebhooks and verifyWebhook accept it', async () => {
+test('a push contains each change with all fields, and is accepted by standardwebhooks and verifyWebhook', async () => {
   const { url, received } = await receive()
   await createWebhook({ url, secret })([toChange(0), toChange(1, 'released')])
   const [{ headers, body } = { headers: {}, body: '' }] = received
@@ -121,7 +121,7 @@ describe('a response', () => {
   })
 })
 
-test('a monitor that cannot be reached, or does not respond in time, is unavailable', async () => {
+test('a monitor that cannot be reached, or does not respond in time, counts as unavailable', async () => {
   const nobody = createWebhook({ url: 'http://127.0.0.1:1/', secret })
   expect(await rejection(nobody(changes(1)))).toMatchObject({
     name: 'MonitorUnavailableError',
@@ -192,7 +192,7 @@ test.each(named)('createWebhook rejects %s, and the error shows no secret', (_, 
   expect(call).not.toThrow(/hidden/)
 })
 
-test('an unavailable monitor gets only two pushes; once available, it gets all changes that it accepts', async () => {
+test('an unavailable monitor gets only two pushes; once available, it gets all changes, and refuses one', async () => {
   let status = 503
   const { url, received } = await receive((response, { body }) => {
     response.writeHead(status === 503 || body.includes('refused.com') ? status : 204).end()

@@ -40,7 +40,7 @@ describe('the public test vector is accepted', () => {
       body,
       secret,
     ],
-    ['with the secret without its prefix', headers, body, secret.slice(6)],
+    ['with a secret that lacks its prefix', headers, body, secret.slice(6)],
     ['with two secrets, one of which matches', headers, body, [`whsec_${btoa('x'.repeat(24))}`, secret]],
     [
       'with many signatures, one of which matches',
@@ -61,7 +61,7 @@ describe('the public test vector is accepted', () => {
   })
 })
 
-test('the returned body is the verified one, even if its bytes change during the check', async () => {
+test('verifyWebhook returns the body that it verified, even if the bytes change during the check', async () => {
   const bytes = Buffer.from(vector.body)
   const verified = verifyWebhook(vector.headers, bytes, secret)
   bytes.write('9', vector.body.indexOf('2'))

@@ -4,7 +4,7 @@ import { parseExportQuery, parseFormat, parseListQuery } from '../../src/wire/qu
 
 const organization = { type: 'organization', organizationId: '1', scopes: [] } as const
 
-describe('the query parameter team_id, with an organization key,', () => {
+describe('with an organization key, the query parameter team_id', () => {
   test('may be a string of up to 64 digits', () => {
     const team_id = '1'.repeat(64)
     expect(parseListQuery({ team_id }, organization).teamId).toBe(team_id)
@@ -49,7 +49,7 @@ describe('the format of an export', () => {
     ['CSV', 'format must be "csv" or "ndjson".'],
     ['json', 'format must be "csv" or "ndjson".'],
     [['csv', 'csv'], 'format must be sent once.'],
-  ])('is rejected if the parameter is %j: %s', (format, message) => {
+  ])('is rejected if the parameter is %j (%s)', (format, message) => {
     expect(() => parseFormat({ format }, organization)).toThrow(
       expect.objectContaining({ code: 'invalid_request', message }),
     )
@@ -63,7 +63,7 @@ describe('a cursor', () => {
     expect(parseExportQuery({ team_id: '1', after }, organization).after).toBe(after)
   })
 
-  test.each(['', null])('that is %j counts as not sent', after => {
+  test.each(['', null])('is treated as not sent if it is %j', after => {
     expect(parseListQuery({ team_id: '1', after }, organization).after).toBeUndefined()
     expect(parseExportQuery({ team_id: '1', after }, organization).after).toBeUndefined()
   })

@@ -15,7 +15,7 @@ function refusal(body: unknown, keyContext: Parameters<typeof parseRequest>[1]):
   throw new Error('The body was accepted')
 }
 
-describe('a body, with either kind of key,', () => {
+describe('a request body sent with either kind of key', () => {
   test.each([
     [null, 'The request body must be a JSON object'],
     [undefined, 'The request body must be a JSON object'],
@@ -37,10 +37,6 @@ describe('a body, with either kind of key,', () => {
     }
   })
 
-  test('with both invalid hostnames and an invalid team_id is rejected because of the hostnames', () => {
-    expect(refusal({ domains: [], team_id: 'x' }, organization)).toContain('domains must contain')
-  })
-
   test('may contain 1 to 100 hostnames, but not 101', () => {
     const withHostnames = (length: number) => ({ domains: Array(length).fill('example.com'), team_id: '1' })
     for (const keyContext of [team1, organization]) {
@@ -60,7 +56,7 @@ describe('a body, with either kind of key,', () => {
     expect(refusal({ domains: [{ password: 'secret' }] }, team1)).not.toContain('secret')
   })
 
-  test('is rejected if a getter of it throws, and the error keeps the cause', () => {
+  test('is rejected if one of its getters throws, with the getter’s error as the cause', () => {
     const cause = new Error('no')
     const body = {
       get domains() {
@@ -73,9 +69,13 @@ describe('a body, with either kind of key,', () => {
   })
 })
 
-describe('a body, with an organization key,', () => {
+describe('a request body sent with an organization key', () => {
   test('names the team in team_id', () => {
     expect(parseRequest({ domains, team_id: '2' }, organization)).toEqual({ domains, teamId: '2' })
+  })
+
+  test('is rejected because of `domains` if both `domains` and `team_id` are invalid', () => {
+    expect(refusal({ domains: [], team_id: 'x' }, organization)).toContain('domains must contain')
   })
 
   const wrong = [undefined, null, 2, ['2'], {}, '', ' 2', '2 ', '-2', '2.0', '0x2', '２', 'abc', '2\n']
@@ -86,9 +86,9 @@ describe('a body, with an organization key,', () => {
   })
 })
 
-describe('a body, with a team key,', () => {
+describe('a request body sent with a team key', () => {
   test.each([undefined, null, '2', 2, 'abc', {}, []].map(team_id => [team_id]))(
-    'is accepted even if team_id is %j, which is ignored',
+    'is accepted, and its team_id %j is ignored',
     team_id => {
       expect(parseRequest({ domains, team_id }, team1)).toEqual({ domains, teamId: '1' })
     },

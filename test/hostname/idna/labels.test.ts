@@ -33,7 +33,7 @@ describe('A-labels equal those of tr46 (except punctuation that only tr46 accept
     expect(findDisagreements(characters.map(character => `a${character}b`))).toEqual([])
   })
 
-  test('and stay unchanged as input, even if they encode punctuation (sampled code points)', {
+  test('for A-labels as input, which stay unchanged, even if they encode punctuation (sampled code points)', {
     timeout: 120_000,
   }, () => {
     const aLabels = allowed.map(character => read(`a${character}b`, true) ?? '').filter(label => /^xn--/.test(label))
@@ -63,7 +63,7 @@ describe('A-labels equal those of tr46 (except punctuation that only tr46 accept
       'next to a Greek numeral sign, a geresh or a katakana middle dot',
       (character: string) => `${character}\u05f3.\u0375${character}.・${character}`,
     ],
-  ])('for each sampled character %s', { timeout: 60_000 }, (_, toName) => {
+  ])('for each sampled character, placed %s', { timeout: 60_000 }, (_, toName) => {
     const sampled = allowed.filter((character, index) => index % 10 === seed % 10 || character < '\u3000')
     expect(sampled.length).toBeGreaterThan(isLong ? 20_000 : 5_000)
     expect(findDisagreements(sampled.map(toName))).toEqual([])
@@ -87,7 +87,7 @@ describe('A-labels equal those of tr46 (except punctuation that only tr46 accept
   })
 })
 
-test('a misplaced joiner is rejected even after a valid one', () => {
+test('a misplaced joiner is rejected even after a valid joiner in the same label', () => {
   // If a label has two joiners, tr46 mistakes the second one for the first one.
   expect(toALabels('क्\u200cب\u200cब')).toMatchObject({ reason: 'misplaced joiner' })
 })

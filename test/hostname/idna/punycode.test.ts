@@ -40,7 +40,7 @@ const outcomeOf = (convert: (text: string) => string, text: string) => {
   }
 }
 
-test('any string is encoded, decoded or rejected as the punycode package does it', () => {
+test('any string is encoded, decoded or rejected in the same way as by the punycode package', () => {
   const { integer, pick } = createRandom(seed)
   const draw = (most: number, characterOf: () => string) =>
     Array.from({ length: integer(0, most) }, characterOf).join('')

@@ -17,7 +17,7 @@ test.runIf(isLong)(
   },
 )
 
-test('the Unicode version of the tables is not older than that of this runtime', () => {
+test('the tables have the Unicode version of this runtime, or a newer version', () => {
   const [major = 0] = unicode.split('.').map(Number)
   const runtime = Number.parseInt(process.versions.unicode ?? '', 10)
   const advice = `Unicode ${runtime} is out: update @unicode/unicode-* and tr46, then npm run make:tables`
@@ -25,7 +25,7 @@ test('the Unicode version of the tables is not older than that of this runtime',
   expect(unicode).toMatch(/^\d+\.\d+\.\d+ \(\d{4}-\d\d-\d\d\)$/)
 })
 
-test('a table of runs is parsed as documented, and gives each code point the kind of its run', () => {
+test('a table of runs is parsed as documented, and each code point gets the kind of its run', () => {
   const table = '_1A2BC1_zzD'
   expect(parseRuns(table)).toEqual([
     { first: 0, last: 1, kind: '_' },

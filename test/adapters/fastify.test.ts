@@ -212,7 +212,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       ])
     })
 
-    test('finds a failure, even a frozen error, in its log, and on the console only if it has no logger', async () => {
+    test('finds each failure in its log, even a frozen error, or on the console if there is no logger', async () => {
       const { headers, options } = await createOptions()
       const log = vi.spyOn(console, 'error').mockImplementation(() => {})
       const frozen = Object.freeze(new Error('frozen'))

@@ -139,7 +139,7 @@ for (const [name, start, notOffered] of servers) {
     describe('an export', () => {
       const { store } = createGeneratedStore(2500)
 
-      test('is CSV with a header line and CRLF (RFC 4180), or a JSON object on each line', async () => {
+      test('is CSV with a header line and CRLF (RFC 4180), or NDJSON with one object on each line', async () => {
         const { get } = await serve({ store, operations: ['export'] })
         const csv = await get(`${PATH}/export`)
         expect(csv.headers.get('Content-Type')).toBe('text/csv; charset=utf-8; header=present')

@@ -143,7 +143,7 @@ describe('names with the result internal_error', () => {
     expect(progress).toEqual([98, 118, 120])
   })
 
-  test('make registerAll reject if every attempt fails; the error contains them, and all other results', async () => {
+  test('make registerAll reject if every attempt fails; the error has these names, and the other results', async () => {
     const { options } = await serve(undefined, failing(Number.POSITIVE_INFINITY))
     const error = await rejection(registerAll(names(120), { ...options, patience: 1000 }))
     expect(error).toMatchObject({
@@ -229,7 +229,7 @@ describe('a 200 response that is not JSON', () => {
       '',
       `The response is not JSON: HTTP 200 without a content type. ${other}`,
     ],
-  ])('makes registerAll reject at once, and the error says what arrived: %s', async (_, headers, body, message) => {
+  ])('makes registerAll reject at once, and the error says what arrived (%s)', async (_, headers, body, message) => {
     let asked = 0
     const { options } = await serve((call, response) => {
       asked = call
@@ -242,7 +242,7 @@ describe('a 200 response that is not JSON', () => {
   })
 
   test.each(['', '{"data":{"results":[{"status":"cre'])(
-    'leads to a retry if it may have been cut short: %j',
+    'leads to a retry if it may have been cut short (%j)',
     async cut => {
       const { options } = await serve((call, response) => {
         if (call > 1) return false

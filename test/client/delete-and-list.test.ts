@@ -48,7 +48,7 @@ describe('deleteAll', () => {
 })
 
 describe('listAll', () => {
-  test('yields every registration, and requests the next page only once the previous one has been read', async () => {
+  test('yields every registration, and requests the next page only once the previous page has been read', async () => {
     let calls = 0
     const { options, store } = await serve(() => {
       calls += 1

@@ -11,7 +11,7 @@ const pasted = [
   'exam ple.com',
 ]
 
-test('with the option "fix", the suggestion from a preview replaces the name, and the result has both', async () => {
+test('with the option "fix", a suggestion from a preview replaces the name; the result has both names', async () => {
   const { options, store } = await serve()
   const { results, totals } = await registerAll(pasted, { ...options, fix: true })
   expect(results.map(result => [result.input, result.status, result.sent])).toEqual([

@@ -22,7 +22,7 @@ function createMonitored({ refuses = [], isAway = () => false }: { refuses?: str
 }
 
 describe('a name that the monitor refuses', () => {
-  test('does not affect 999 other names: they are registered, and the error lists only the refused one', async () => {
+  test('does not affect 999 other names: they are registered, and the error lists only the refused name', async () => {
     const { store, watched } = createMonitored({ refuses: ['n432.com'] })
     const { options } = callHere(store)
     const { error, milliseconds } = await whileTimeFlies(() => registerAll(names(1000), options))
@@ -109,7 +109,7 @@ describe('an outage', () => {
     expect(calls.length).toBeLessThan(800)
   })
 
-  test('longer than `patience` makes registerAll reject; its error lists the names that got no result', async () => {
+  test('longer than `patience` makes registerAll reject; the error lists the names that got no result', async () => {
     let isAway = false
     const { options } = callHere(createStore(), () => (isAway ? unavailable() : undefined))
     const onProgress = ({ done }: Progress) => {
@@ -156,7 +156,7 @@ test('if the Retry-After of one response exceeds `patience`, only the names of t
   expect(milliseconds).toBeLessThan(1000)
 })
 
-test('one slow call delays the results of later names, but not their calls', async () => {
+test('one slow call delays the results of later names, but not the calls with these names', async () => {
   const { options } = callHere(createStore(), async sent => {
     if (sent.includes('n0.com')) await new Promise(resolve => setTimeout(resolve, 50_000))
     return undefined

@@ -127,7 +127,7 @@ test('if the iterable of names throws, registerAll finishes open calls, and then
   expect(store.count()).toBe(100)
 })
 
-test('registerAll starts when its result is first awaited, and only once', async () => {
+test('registerAll starts only once, when its result is first awaited', async () => {
   const { options, calls } = callHere(createStore())
   const run = registerAll(names(100), options)
   await new Promise(resolve => setTimeout(resolve, 5))

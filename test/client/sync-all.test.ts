@@ -42,7 +42,7 @@ test('syncAll can replace names with a wildcard that covers them, and the wildca
   expect((await list()).toSorted()).toEqual(['a.b.com', 'c.com', 'd.com', 'e.com', 'x.b.com'])
 })
 
-test('a dry run of syncAll returns the plan, even an impossible one, and changes nothing', async () => {
+test('a dry run of syncAll returns the plan, even if the plan is impossible, and changes nothing', async () => {
   const { list, options } = await create(names(3))
   expect(await syncAll(['localhost', 'new.com'], { ...options, dryRun: true })).toMatchObject({
     additions: ['new.com'],

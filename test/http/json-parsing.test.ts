@@ -21,7 +21,7 @@ test.each([
   ['the whole body', '', ''],
   ['the value of domains', '{"domains":', '}'],
   ['an entry of domains', '{"domains":["www.example.com",', ']}'],
-])('as %s, each input is accepted or rejected as the JSON parsing test suite requires', async (_, before, after) => {
+])('used as %s, each input of the JSON parsing test suite gets the required result', async (_, before, after) => {
   const onError = vi.fn()
   const handle = createHandler({ store: createStore(), authenticate: () => team1, onError })
   const header = (name: string) => (name === 'content-type' ? 'application/json' : null)

@@ -128,7 +128,7 @@ describe('a request', () => {
   test.each([
     ['before', -301],
     ['after', 301],
-  ])('verified 301 seconds %s its timestamp is rejected', async (_, seconds) => {
+  ])('is rejected if verified 301 seconds %s its timestamp', async (_, seconds) => {
     vi.setSystemTime(sentAt + seconds * 1000)
     expect(await rejection(verifyWebhook(headers, body, secret))).toBeInstanceOf(WebhookVerificationError)
   })
@@ -136,7 +136,7 @@ describe('a request', () => {
   test.each([
     ['before', -601],
     ['after', 601],
-  ])('verified 601 seconds %s its timestamp is rejected with a tolerance of 600 seconds', async (_, seconds) => {
+  ])('is rejected with a tolerance of 600 seconds if verified 601 seconds %s its timestamp', async (_, seconds) => {
     vi.setSystemTime(sentAt + seconds * 1000)
     const verified = verifyWebhook(headers, body, secret, { tolerance: 600_000 })
     expect(await rejection(verified)).toBeInstanceOf(WebhookVerificationError)

@@ -183,7 +183,7 @@ test('a published paragraph that mentions a file outside the package says that i
   expect(paragraphs.filter(({ text }) => !/repository/.test(text))).toEqual([])
 })
 
-test('every file that CONTRIBUTING.md or SECURITY.md names exists', () => {
+test('each file that is mentioned in CONTRIBUTING.md or SECURITY.md exists', () => {
   const paths = ['CONTRIBUTING.md', 'SECURITY.md'].flatMap(guide =>
     [...read(guide).matchAll(/`((?:src|test|docs|\.github)\/[\w./-]+)`/g)].map(([, path]) => path as string),
   )

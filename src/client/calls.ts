@@ -124,7 +124,7 @@ const toCorrected = (names: readonly string[]) => (answer: unknown) =>
     return isText(suggestion) ? suggestion : result.input
   })
 
-/** Puts the original names back into the results if other names were sent. */
+/** Puts the original names back into the results if suggestions were sent in their place. */
 const toInputs = <Result>(results: readonly Result[], names: readonly string[]): readonly Result[] =>
   results.map((result, index) => {
     const { input: sent } = result as { readonly input: string }

@@ -30,8 +30,8 @@ export interface Transaction {
    */
   readonly ask: Send
   /**
-   * Inserts, updates or deletes rows. Call this only after an earlier statement has returned its result: if the `BEGIN`
-   * failed, each change would be committed on its own. If such a commit would do no harm, you need not wait.
+   * Inserts, updates or deletes rows. First wait for the result of an earlier statement, which shows that the `BEGIN`
+   * succeeded. Otherwise each change might be committed on its own. If such a commit is harmless, you need not wait.
    */
   readonly change: Send
 }

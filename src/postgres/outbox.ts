@@ -101,7 +101,7 @@ const createSteps = (transact: Transact): Outbox => ({
  * Adds changes, in the transaction that causes them.
  *
  * @param toWait Returns the number of milliseconds after which a change is due.
- * @param toFollowed Returns the ID of a registration that must be pushed first. Default: none.
+ * @param toFollowed Returns the ID of the registration that the monitor must get before the change. Default: none.
  */
 export function addChanges(
   { change, statements }: StoreTransaction,

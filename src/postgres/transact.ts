@@ -74,7 +74,7 @@ export function claim({ ask, statements }: StoreTransaction, registrableDomains:
 
 /**
  * Returns the name of a team's lock, which makes the team's calls run one after another. The name sorts before all
- * registrable domains, because no hostname begins with `#` or an earlier character.
+ * registrable domains, because it begins with `#`, which sorts before all characters of hostnames.
  */
 export const lockOfTeam = (teamId: string): string => `#${teamId}`
 

@@ -25,8 +25,8 @@ export interface WorkByHalves<Item> {
    */
   readonly random?: (() => number) | undefined
   /**
-   * The maximum number of items in the first attempt, and in each attempt after a failure. This maximum doubles with
-   * each success. Set `first` if items are likely to fail. Default: no limit.
+   * The maximum number of items in the first attempt. The maximum doubles with each success, and returns to this number
+   * after a failure. Set `first` if items are likely to fail. Default: no limit.
    */
   readonly first?: number
   /** The outcome of earlier attempts with other parts. */

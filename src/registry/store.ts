@@ -163,7 +163,7 @@ export interface TransferRequest {
   readonly to: string
   /** Names in any spelling that {@link classifyHostname} accepts, or values of `domainId`; at most 1,000. */
   readonly domains: readonly string[]
-  /** Whether to count the registrations of the team `to`, because it has a limit. */
+  /** Whether the receiving team has a limit, so its registrations must be counted. */
   readonly counted: boolean
   /**
    * Decides whether to transfer all of the found registrations or none. Pure and synchronous. A store may call it any

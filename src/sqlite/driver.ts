@@ -75,7 +75,7 @@ const createDurableObjectDriver = (storage: DurableObjectStorage): Driver => ({
   read: work => work(),
 })
 
-/** The settings of a statement. On the handle, the application may have changed the defaults of these settings. */
+/** The settings of a statement. Their defaults come from the handle, where the application may have changed them. */
 interface StatementSettings {
   /** In `better-sqlite3` and `bun:sqlite`. */
   safeIntegers?(isOn: boolean): unknown

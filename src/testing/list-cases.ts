@@ -42,7 +42,7 @@ export const listCases: readonly CaseDefinition[] = [
   },
   {
     id: 'lists-whole-registrations',
-    name: 'MUST list registrations as `register` finds them, including their time of creation',
+    name: 'MUST list the same registrations that `register` passes to `decide`, including their time of creation',
     async test({ open, features }) {
       const store = await open(features.includes('synchronize') ? () => {} : undefined)
       const begun = Date.now()

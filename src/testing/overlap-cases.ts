@@ -78,7 +78,7 @@ export const overlapCases: readonly CaseDefinition[] = [
   ]),
   {
     id: 'overlap-own-team-first',
-    name: 'MUST report the conflict within the calling team if a name also conflicts with another team',
+    name: 'MUST report the conflict with the calling team’s own names if a name conflicts with those of two teams',
     async test({ open }) {
       const store = await open()
       await submitForCodes(store, '2', ['a.b.example.com', '*.example.org', 'example.net'])

@@ -27,7 +27,7 @@ const sorted = (codes: readonly (ResultCode | undefined)[]) => codes.toSorted().
 const race = (store: SuiteStore, calls: readonly (readonly [teamId: string, domains: readonly string[]])[]) =>
   Promise.all(calls.map(([teamId, domains]) => attempt(store, teamId, domains)))
 
-/** Names that were registered in each registrable domain before the race: their prefixes, and their teams. */
+/** The prefix and the team of each name that was registered, in each registrable domain, before the race. */
 interface Past {
   readonly held?: readonly (readonly [teamId: string, prefix: string])[]
   /** Whether these names were released before the race. */

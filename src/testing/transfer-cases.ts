@@ -167,7 +167,7 @@ export const transferCases: readonly CaseDefinition[] = [
   },
   {
     id: 'transfer-overtakes-nothing',
-    name: 'MUST NOT push the release of a former ID while the registration with this ID is being pushed',
+    name: 'MUST NOT push the release of a transferred name’s former ID while its registration is still being pushed',
     async test({ open, alongside }) {
       const pushed: string[] = []
       const gate = createGate()

@@ -23,7 +23,7 @@ export async function startRacers(module: URL, configs: readonly object[]) {
 
   /**
    * Checks that the results of each round, together with the registrations after it, are linearizable. With
-   * `hasTornReads`, calls without locks are checked for each registrable domain separately, and limits are not checked.
+   * `hasTornReads`, lock-free calls are checked only within each registrable domain, and limits are not checked.
    */
   async function expectOrder(
     store: RacedStore,

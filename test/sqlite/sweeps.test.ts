@@ -49,7 +49,7 @@ test('a store without a monitor records a release, and a store with a monitor pu
   expect(pushed).toEqual(['registered example.com', 'released example.com'])
 })
 
-test('a store without a monitor records a release and a transfer once any store has swept the tables', async () => {
+test('after a sweep of another store, a store without a monitor records a release and a transfer', async () => {
   const database = open('swept.db')
   const shared = { database, findTeam: () => null }
   const store = createSqliteStore(shared)

@@ -584,7 +584,7 @@ const ofOtherMethods: readonly BrokenStore[] = [
       },
     }
   }),
-  broken('release-during-a-push', 'saves each registration again once pushed', {
+  broken('release-during-a-push', 'saves each registration again after its push', {
     finish: ({ rows }, change) => void rows.push({ ...change, createdAt: new Date() }),
   }),
   wrapped('counts-registrations', 'counts the registrations of all teams', store => ({ count: () => store.count() })),
@@ -723,16 +723,20 @@ const ofSweeping: readonly BrokenStore[] = [
           .slice(0, limit),
     },
   ),
-  broken('refused-is-told-to-its-own-sweep', 'uses the onError of the latest sweep for all sweeps', () => {
-    let latest: SweepOptions['onError']
-    const replace = (store: SuiteStore): Partial<SuiteStore> => ({
-      synchronizePending(options = {}) {
-        latest = options.onError ?? latest
-        return (store as ManagedStore).synchronizePending({ ...options, onError: (...told) => latest?.(...told) })
-      },
-    })
-    return { wrap: store => ({ ...store, ...replace(store) }) }
-  }),
+  broken(
+    'refused-is-told-to-its-own-sweep',
+    'reports failures of all sweeps to the onError of the latest sweep',
+    () => {
+      let latest: SweepOptions['onError']
+      const replace = (store: SuiteStore): Partial<SuiteStore> => ({
+        synchronizePending(options = {}) {
+          latest = options.onError ?? latest
+          return (store as ManagedStore).synchronizePending({ ...options, onError: (...told) => latest?.(...told) })
+        },
+      })
+      return { wrap: store => ({ ...store, ...replace(store) }) }
+    },
+  ),
 
   wrapped('counts-what-waits', 'counts only pending changes that are due', (_store, { waiting }) => ({
     countPending: () => [...waiting.values()].filter(({ due }) => due <= performance.now()).length,
@@ -924,7 +928,7 @@ const ofTransfers: readonly BrokenStore[] = [
   transferring('transfer-overtakes-nothing', 'pushes the release of a former ID before the lease of a push ends', {
     choose: (waiting, _, now) => waiting.filter(({ due, follows }) => due <= now || follows !== undefined),
   }),
-  transferring('transfer-and-release', 'never pushes the release of a former ID if the new ID was released', {
+  transferring('transfer-and-release', 'forgets the release of a former ID once the new ID has been released', {
     mustFollow: followed => followed === undefined || soundSteps.mustFollow(followed) || followed.follows === undefined,
   }),
   transferring('race-of-transfers', 'runs transfers concurrently', {

@@ -54,8 +54,8 @@ if (uts39.version !== VERSION) throw new Error(`test/vectors/uts39.json has Unic
 
 /**
  * The scripts that UAX #31, table 5, recommends for identifiers, each with its letter. Only these scripts may be shown.
- * Thaana and Tibetan are left out, because no letter is left for them. Hiragana and Katakana share a letter, because
- * they are always used together.
+ * Thaana and Tibetan are omitted, because the other scripts use up the letters. Hiragana and Katakana share a letter,
+ * because they are always used together.
  */
 const shownScripts = [
   ...['Arabic:A', 'Bengali:B', 'Cyrillic:C', 'Devanagari:D', 'Ethiopic:E', 'Armenian:F', 'Greek:G', 'Han:H'],

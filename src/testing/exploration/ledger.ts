@@ -128,7 +128,7 @@ function createHistory() {
       return next === undefined ? [] : [next, ...this.newerIds(next)]
     },
 
-    /** Replaces IDs with names that do not depend on the order in which other IDs were created. */
+    /** Replaces IDs with labels that do not depend on the order in which other IDs were created. */
     rename: (text: string) => [...names].reduce((text, [id, name]) => text.replaceAll(id, name), text),
   }
 }

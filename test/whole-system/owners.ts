@@ -158,7 +158,7 @@ export function startOwner(options: OwnerOptions): Owner {
     for (const [index, { status, domainId }] of answer.data.results.entries()) {
       const domain = domains[index] as string
       if (status === 'deleted') tally.deleted += 1
-      if (!own.includes(domain)) continue
+      if (!own.includes(domain) || !names.has(domain)) continue
       const isAsBefore = status === 'deleted' && domainId === names.get(domain)?.domainId
       demand(isAsBefore || (!answer.isFirst && status !== 'invalid'), domain, answer, status)
       note(domain, null)
@@ -184,6 +184,7 @@ export function startOwner(options: OwnerOptions): Owner {
     for (const domain of domains) {
       const moved = transferred.find(each => each.domain === domain)
       if (moved) tally.transferred += 1
+      if (!names.has(domain)) continue
       demand(moved ? moved.formerId === names.get(domain)?.domainId : !answer.isFirst, domain, answer, moved)
       note(domain, moved || answer.isSame ? { teamId: to, domainId: moved?.domainId } : undefined)
     }

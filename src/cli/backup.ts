@@ -24,8 +24,8 @@ function copy(source: string, file: string): number {
   const database = openExisting(source)
   const part = `${file}.part`
   try {
-    // The copy contains hashes of keys, so it gets the file mode of the source. To set the mode, an empty file is
-    // created first, which `VACUUM INTO` accepts.
+    // The copy contains hashes of keys, so it gets the file mode of the source. An empty file is created first, so
+    // that its mode can be set; `VACUUM INTO` accepts an empty file.
     closeSync(openSync(part, 'wx', statSync(source).mode & 0o777))
     try {
       database.prepare('VACUUM INTO ?').run(part)

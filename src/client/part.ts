@@ -25,7 +25,7 @@ export interface Part {
 const MOST_REFUSALS = 3
 /**
  * While every call fails, parts are split only until there are this many. Splitting would isolate a single name that
- * fails, but in an outage it only causes more calls.
+ * fails, but in an outage it would only cause more calls.
  */
 const MOST_PARTS_IN_OUTAGE = 16
 

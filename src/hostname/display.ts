@@ -9,8 +9,8 @@ import { lookAlikes, shownScripts } from './idna/tables.ts'
  *
  * A label is shown in Unicode if three conditions hold:
  *
- * - Its letters belong to one script, or mix Chinese, Japanese or Korean with Latin ("highly restrictive", UTS #39,
- *   section 5.2).
+ * - Its letters belong to one script, or mix Chinese, Japanese or Korean with Latin (level "Highly Restrictive" of
+ *   UTS #39, section 5.2).
  * - All its letters are for general use (Identifier_Status=Allowed).
  * - The label does not look like an ASCII label.
  *

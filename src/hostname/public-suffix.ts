@@ -3,7 +3,7 @@ import { topLevelOf } from './ldh-name.ts'
 import { specialUseTopLevels } from './special-use.ts'
 
 /**
- * Options of `tldts`. Names are canonical, and both sections of the list count: users of GitHub Pages are as separate
+ * Options of `tldts`. Names are canonical, and both sections of the list apply: users of GitHub Pages are as separate
  * from each other as registrants under `.com`. All options are given, so `tldts` does not have to merge them with its
  * defaults.
  */

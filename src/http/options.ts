@@ -96,9 +96,9 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
    */
   pageTimeLimit?: number | undefined
   /**
-   * The time limit in milliseconds, at most 2,147,483,647. Default 30,000. The limit applies separately to three waits
-   * of a call: for the key store and the limiter together; for the store; and, with `rateLimitPer: 'name'`, for the
-   * second call of the limiter.
+   * The time limit in milliseconds, at most 2,147,483,647. Default 30,000. During a call, the limit applies separately
+   * to each of three waits: for the key store and the limiter together; for the store; and, with
+   * `rateLimitPer: 'name'`, for the limiter when it is asked a second time.
    */
   timeLimit?: number | undefined
   /**

@@ -81,9 +81,7 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
        WHERE waiting.follows = asked.domain_id ${inShards(engine, 'waiting', '$3')}`,
     ),
 
-    /**
-     * Leases registrations to a call for $2 milliseconds, except those that become due only after the lease would end.
-     */
+    /** Leases registrations to a call for $2 milliseconds, except any that are not yet due when the lease ends. */
     lease: unprepared(
       `UPDATE ${changes} AS waiting SET due = greatest(due, ${afterWait('$2')}) WHERE ${isNamed('$3')}`,
     ),

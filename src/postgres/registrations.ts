@@ -163,8 +163,8 @@ async function findClaims(transact: Transact, teamId: string, keys: ReleaseKeys)
   if (keys.names.length + keys.domainIds.length === 0) return null
   const seen = await transact(transaction => findHeld(transaction, teamId, keys))
   if (seen.size === 0) return null
-  // Locks the registrable domains of unregistered names too: the team may register such a name before the locks are
-  // taken, and the call then releases or transfers it as well.
+  // Locks the registrable domains of unregistered names too: the team might register one of these names in another call
+  // before this call holds the locks, and this call would then release or transfer it as well.
   const locked = [...keys.names, ...seen.values()].map(each => each.registrableDomain)
   return [...new Set(locked)].sort()
 }

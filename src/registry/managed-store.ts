@@ -122,8 +122,8 @@ export interface Decision {
   /** The names to save for the team. */
   readonly created: readonly Name[]
   /**
-   * The pending registrations among the findings. The store MUST also lease these to the call, except those that become
-   * due only after the lease would end.
+   * The pending registrations among the findings. The store MUST also lease these changes to the call, except any
+   * that are not yet due when the lease ends.
    */
   readonly waiting: readonly Registration[]
 }

@@ -95,7 +95,7 @@ export interface StoreOutbox extends Outbox {
    * changes replace it.
    */
   transfer(former: Registration, registration: Registration, wait: number): void
-  /** Leases pending registrations, except those that become due only after the lease would end. */
+  /** Leases pending registrations, except any that are not yet due when the lease ends. */
   lease(registrations: readonly Registration[], lease: number): void
 }
 

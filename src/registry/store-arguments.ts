@@ -178,8 +178,8 @@ export interface ReleaseKeys {
 }
 
 /**
- * Checks the properties of a team. Without these checks, a number would not equal the same ID as a string, a team in
- * state "ACTIVE" would count as suspended, and a limit passed as a string would not apply.
+ * Checks the properties of a team. Without these checks, an ID passed as a number would not equal the same ID passed as
+ * a string, a team in state "ACTIVE" would count as suspended, and a limit passed as a string would not apply.
  *
  * @param found The words that introduce the invalid value in the message, such as "findTeam returned".
  * @throws {TypeError}

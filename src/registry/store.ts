@@ -191,8 +191,8 @@ export interface ListOptions {
    * The value is a cursor that only the store understands. Default: the page begins with the first registration.
    *
    * IDs are assigned before a call commits, so a registration that commits while you list may sort before `after`. To
-   * find such registrations, too, list again later, beginning at an ID that is older by more than your longest call
-   * takes.
+   * find these registrations too, list again later, starting from an earlier ID: go back further than the duration of
+   * your longest call.
    */
   readonly after?: string | undefined
   /** The length of a page, at most 1,000, which is the default. {@link eachRegistration} lists more, page by page. */

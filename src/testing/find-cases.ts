@@ -12,7 +12,7 @@ async function find(store: SuiteStore, question: LookUp): Promise<LookUpResult> 
 export const findCases: readonly CaseDefinition[] = [
   {
     id: 'finds-what-register-finds',
-    name: 'MUST find the same registrations in `find` as in `register`',
+    name: 'MUST return from `find` the same registrations that `register` passes to `decide`',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['example.com', '*.a.example.com', 'www.example.com', 'x.www.example.com', '8.8.8.8'])

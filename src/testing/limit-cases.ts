@@ -4,11 +4,11 @@ import { checkEqual } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
 
-/** The team with a limit of five domains. */
+/** The team that has a limit of five domains. */
 const LIMITED = '4'
 const LIMIT = 5
 
-/** Registers hostnames for the team with a limit. Returns the code of each result, or of the call's error. */
+/** Registers hostnames for the team that has a limit. Returns the code of each result, or of the call's error. */
 async function submitWithinLimit(store: SuiteStore, domains: readonly string[]): Promise<readonly string[]> {
   try {
     return await submitForCodes(store, LIMITED, domains)

@@ -156,7 +156,7 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-inherits-no-failure',
-    name: 'MUST record the release of a refused registration without the earlier refusals',
+    name: 'MUST NOT carry the refusals of a registration over to its release',
     needs: ['release', 'listPending'],
     async test({ open }) {
       const monitor = createMonitor()

@@ -133,33 +133,33 @@ export const raceCases: readonly CaseDefinition[] = [
   },
   wildcardRace(
     'race-of-wildcard-and-name',
-    'MUST register only one of a wildcard and a name below it when one team submits both in simultaneous calls',
+    'MUST register exactly one of a wildcard and a name below it if one team submits both in simultaneous calls',
     '1',
     ['wildcard_conflict', 'subdomain_conflict'],
   ),
   wildcardRace(
     'race-of-wildcard-and-name-between-teams',
-    'MUST register only one of a wildcard and a name below it when two teams submit one each simultaneously',
+    'MUST register exactly one of a wildcard and a name below it if two teams submit one each in simultaneous calls',
     '2',
     ['domain_already_licensed'],
   ),
   wildcardRace(
     'race-below-a-held-name',
-    'MUST register only one of a wildcard and a name below it in simultaneous calls of a team that registered the base',
+    "MUST register exactly one of a wildcard and a name below it if the base's team submits both in simultaneous calls",
     '1',
     ['wildcard_conflict', 'subdomain_conflict'],
     { held: [['1', '']] },
   ),
   wildcardRace(
     'race-of-teams-below-a-held-name',
-    'MUST register only one of a wildcard and a name below it in a race of two teams, one of which registered the base',
+    "MUST register exactly one of a wildcard and a name below it if the base's team races against another team",
     '2',
     ['domain_already_licensed'],
     { held: [['2', '']] },
   ),
   wildcardRace(
     'race-where-names-were-released',
-    'MUST register only one of a wildcard and a name below it in simultaneous calls after other names were released',
+    'MUST register exactly one of a wildcard and a name below it in simultaneous calls after other names were released',
     '1',
     ['wildcard_conflict', 'subdomain_conflict'],
     {

@@ -108,7 +108,7 @@ export const releaseCases: readonly CaseDefinition[] = [
   },
   {
     id: 'release-refuses-what-is-no-list',
-    name: 'MUST reject a release with a TypeError if the team ID is invalid, or the names are not an array or too many',
+    name: 'MUST reject a release with a TypeError for an invalid team ID, names not in an array, or too many names',
     async test({ open }) {
       const store = await open()
       await save(store, '1', ['example.com'])

@@ -177,7 +177,7 @@ describe('registerAll rejects at once if a response has', () => {
       /results\[0\]\.status is not one of/,
     ],
     [
-      'results in another order',
+      'its results in a different order from the names',
       { data: { results: ['b.com', 'a.com'].map(input => ({ ...created, input })) } },
       /results\[0\]\.input is not the name that was sent/,
     ],

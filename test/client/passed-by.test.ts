@@ -88,43 +88,41 @@ describe('a name that the monitor refuses', () => {
   })
 })
 
-describe('an outage', () => {
-  test.each<[what: string, answer: () => Promise<Response> | Response | undefined]>([
-    ['of the monitor', () => undefined],
-    ['of the service', () => Promise.reject(new TypeError('connection refused'))],
-    ['of the server behind a gateway', () => new Response('Bad Gateway', { status: 502 })],
-  ])('%s for ten minutes delays registerAll, which then succeeds after fewer than 800 calls', async (what, answer) => {
-    let begin = Number.POSITIVE_INFINITY
-    const isAway = () => performance.now() > begin && performance.now() < begin + 10 * MINUTES
-    const { store, watched } = createMonitored({ isAway: () => what === 'of the monitor' && isAway() })
-    const { options, calls } = callHere(store, () => (isAway() ? answer() : undefined))
-    const all = names(3000)
-    const onProgress = ({ done }: Progress) => {
-      if (done >= 1000 && begin === Number.POSITIVE_INFINITY) begin = performance.now()
-    }
-    const { value, error } = await whileTimeFlies(() => registerAll(all, { ...options, onProgress }))
-    expect(error).toBeUndefined()
-    expect(value?.results.map(({ input }) => input)).toEqual(all)
-    expect(watched.size).toBe(3000)
-    expect(calls.length).toBeLessThan(800)
-  })
+test.each<[what: string, answer: () => Promise<Response> | Response | undefined]>([
+  ['of the monitor', () => undefined],
+  ['of the service', () => Promise.reject(new TypeError('connection refused'))],
+  ['of the server behind a gateway', () => new Response('Bad Gateway', { status: 502 })],
+])('a ten-minute outage %s delays registerAll, which succeeds after fewer than 800 calls', async (what, answer) => {
+  let begin = Number.POSITIVE_INFINITY
+  const isAway = () => performance.now() > begin && performance.now() < begin + 10 * MINUTES
+  const { store, watched } = createMonitored({ isAway: () => what === 'of the monitor' && isAway() })
+  const { options, calls } = callHere(store, () => (isAway() ? answer() : undefined))
+  const all = names(3000)
+  const onProgress = ({ done }: Progress) => {
+    if (done >= 1000 && begin === Number.POSITIVE_INFINITY) begin = performance.now()
+  }
+  const { value, error } = await whileTimeFlies(() => registerAll(all, { ...options, onProgress }))
+  expect(error).toBeUndefined()
+  expect(value?.results.map(({ input }) => input)).toEqual(all)
+  expect(watched.size).toBe(3000)
+  expect(calls.length).toBeLessThan(800)
+})
 
-  test('longer than `patience` makes registerAll reject; the error lists the names that got no result', async () => {
-    let isAway = false
-    const { options } = callHere(createStore(), () => (isAway ? unavailable() : undefined))
-    const onProgress = ({ done }: Progress) => {
-      isAway = done >= 500
-    }
-    const work = () => registerAll(names(5000), { ...options, patience: 5 * MINUTES, onProgress })
-    const { error, milliseconds } = await whileTimeFlies(work)
-    expect(milliseconds).toBeGreaterThan(4 * MINUTES)
-    expect(milliseconds).toBeLessThan(7 * MINUTES)
-    const { results, inputs, resumeAt } = error as RegisterAllError
-    expect(results.length).toBeGreaterThanOrEqual(500)
-    expect(results).toHaveLength(resumeAt)
-    expect(inputs).toEqual(names(resumeAt + inputs.length).slice(resumeAt))
-    expect(inputs.length).toBeLessThanOrEqual(1000)
-  })
+test('if an outage outlasts `patience`, registerAll rejects; the error lists the names without a result', async () => {
+  let isAway = false
+  const { options } = callHere(createStore(), () => (isAway ? unavailable() : undefined))
+  const onProgress = ({ done }: Progress) => {
+    isAway = done >= 500
+  }
+  const work = () => registerAll(names(5000), { ...options, patience: 5 * MINUTES, onProgress })
+  const { error, milliseconds } = await whileTimeFlies(work)
+  expect(milliseconds).toBeGreaterThan(4 * MINUTES)
+  expect(milliseconds).toBeLessThan(7 * MINUTES)
+  const { results, inputs, resumeAt } = error as RegisterAllError
+  expect(results.length).toBeGreaterThanOrEqual(500)
+  expect(results).toHaveLength(resumeAt)
+  expect(inputs).toEqual(names(resumeAt + inputs.length).slice(resumeAt))
+  expect(inputs.length).toBeLessThanOrEqual(1000)
 })
 
 test.each<[retryAfter: string, patience: number, milliseconds: number]>([

@@ -43,9 +43,9 @@ describe('what people paste', () => {
     ])
   })
 
-  test.each([...lines, ...rows].map((row, index) => [row.reason, index + 1, row] as const))(
-    'the reason %j is given for at least one pasted input that matches its pattern (number %i)',
-    (reason, _, { pattern }) => {
+  test.each([...lines, ...rows].map((row, index) => [index + 1, row.reason, row] as const))(
+    'pattern %i (reason %j) matches at least one pasted input that gets this reason',
+    (_, reason, { pattern }) => {
       const found = cases.filter(([input]) => pattern.test(input.trim().replace(/^\*\.(?=\S)/, '')))
       expect(
         found.map(([input]) => classifyHostname(input)),
@@ -177,7 +177,7 @@ describe('a suggestion', () => {
     )
     .map(([start, name, at, odd, end]) => start.join('') + name.slice(0, at) + odd + name.slice(at) + end.join(''))
 
-  test('is a valid name that the input contains as a whole, perhaps spelled differently', { timeout: 60_000 }, () => {
+  test('is a valid name that appears in full in the input, perhaps spelled differently', { timeout: 60_000 }, () => {
     let suggestions = 0
     fc.assert(
       fc.property(fc.oneof(pasted, fc.constantFrom(...cases.map(([input]) => input))), input => {

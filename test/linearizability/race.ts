@@ -113,9 +113,9 @@ async function callTransfer(store: RacedStore, from: string, names: readonly Kno
 }
 
 /**
- * Imports names with so few IDs that IDs collide. Each ID belongs to names of one registrable domain only. No names are
- * imported for a team with a limit: an import ignores the limit, and does not wait for calls that count the team's
- * names. Such a call may miss imported rows that other calls have already seen.
+ * Imports names whose IDs come from a set so small that some collide. Each ID belongs to names of one registrable
+ * domain only. No names are imported for a team that has a limit: an import ignores the limit, and does not wait for
+ * calls that count the team's names. Such a call may miss imported rows that other calls have already seen.
  */
 async function callImport(store: RacedStore, random: Random, names: readonly Known[]): Promise<Operation> {
   const rows = names.map(name => ({

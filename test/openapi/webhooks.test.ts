@@ -56,7 +56,7 @@ test('the schemas accept each request of createWebhook, but reject a request if 
 })
 
 test.each([200, 204, 302, 400, 401, 404, 408, 422, 425, 429, 500, 501, 502, 503, 504, 505])(
-  'createWebhook treats a %i from the monitor as the OpenAPI document says',
+  'createWebhook handles a %i response from the monitor the way the OpenAPI document describes',
   async status => {
     const { url } = await receive(response => response.writeHead(status).end())
     const failure = await createWebhook({ url, secret })(changes).catch((error: unknown) => error)

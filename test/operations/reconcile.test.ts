@@ -82,7 +82,7 @@ describe('the second lookup of each difference', () => {
     const [stays] = await watchedOf(store)
     async function* watched() {
       yield stays as Watched
-      // After the first watched name was read, a name is registered and pushed, and another one is released.
+      // Once the first watched name has been read, one name is registered and pushed, and another is released.
       await registerDomains(team1, { domains: ['new.com'] }, store)
       await store.release('1', ['released.com'])
       yield (await watchedOf(store)).find(({ domain }) => domain === 'new.com') as Watched

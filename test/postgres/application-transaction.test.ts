@@ -328,8 +328,8 @@ test('two stores on one client take turns, so a failure in one does not undo wor
 })
 
 test.each([
-  ['the failed call gets its error before the other call', false],
-  ['the failed call gets its error after the other call', true],
+  ["the failed call gets its error, then the other call's first statement is rejected", false],
+  ["the other call's first statement is rejected, then the failed call gets its error", true],
 ])("if a call fails, another store's first call on the same client waits for the rollback (%s)", async (_, isLate) => {
   await pool.query(poison)
   await client.query('BEGIN')

@@ -95,7 +95,7 @@ test('addKey rejects if a trigger skips the row, and returns false for a known k
   })
 })
 
-test('a release of one name or all names rejects, and releases nothing, if a trigger skips deletions', async () => {
+test('if a trigger skips deletions, releasing one name or all names rejects and releases nothing', async () => {
   const store = createPostgresStore({ database: admin, findTeam: () => null })
   await save(store, '1', ['a.com', 'b.com'])
   await whileSkipping('DELETE', 'names', async () => {
@@ -110,7 +110,7 @@ test.each([
   ['all', ''],
   ['one', "WHEN (OLD.domain = 'a.com')"],
 ])(
-  'a release and a transfer reject, and change nothing, if a trigger skips the deletion of %s of their names',
+  'if a trigger skips the deletion of %s of their names, a release and a transfer reject and change nothing',
   async (_, only) => {
     const findTeam = (id: string) => ({ id, organizationId: '1', state: 'active' as const })
     const store = createPostgresStore({ database: admin, findTeam })

@@ -162,7 +162,7 @@ test('the types accept the pool of each driver, but neither a transaction nor a 
     }))
 })
 
-test('every way to pass a transaction in docs/postgres-drivers.md is used in these tests', () => {
+test('these tests use every way of passing a transaction that docs/postgres-drivers.md shows', () => {
   const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
   const tests = read('transactions.test.ts') + read('../drivers/prisma.test.js')
   const used = tests.replaceAll(/: (?:string|unknown\[\])/g, '')

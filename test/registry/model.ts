@@ -47,9 +47,9 @@ export interface Modelled {
 }
 
 /**
- * Makes random sequences of calls on a store and on the memory store, and compares the results. The names are so few
- * that they often overlap. Some of these names were registered under a suffix list in which `a.example.com` is a public
- * suffix.
+ * Makes random sequences of calls on a store and on the memory store, and compares the results. There are so few
+ * names that they often overlap. Some of these names were registered under a suffix list in which `a.example.com` is a
+ * public suffix.
  */
 export function testAgainstMemory(name: string, open: () => Modelled): void {
   test(`random calls return the same in ${name} as in memory (seed ${seed})`, { timeout: 600_000 }, async () => {

@@ -235,12 +235,12 @@ describe('all names get internal_error if the store', () => {
     }
 
   test.each<[string, Tampering, string | RegExp]>([
-    ['does not call decide', () => ({ found: nothing, saved: [] }), WRONG_SAVED],
+    ['does not call `decide`', () => ({ found: nothing, saved: [] }), WRONG_SAVED],
     ['saves names, but returns none', savedAs(() => []), WRONG_SAVED],
     ['returns only the first registration', savedAs(saved => saved.slice(0, 1)), WRONG_SAVED],
     ['returns only the last registration', savedAs(saved => saved.slice(1)), WRONG_SAVED],
     ['returns one registration too many', savedAs(saved => [...saved, ...saved.slice(1)]), WRONG_SAVED],
-    ['returns registrations in another order', savedAs(saved => saved.toReversed()), WRONG_SAVED],
+    ['returns registrations in a different order from the names', savedAs(saved => saved.toReversed()), WRONG_SAVED],
     ['returns undefined', (() => undefined) as never, /undefined/],
     ['returns an array instead of an object', (() => []) as never, WRONG_SHAPE],
     ['returns no findings', (() => ({ saved: [] })) as never, WRONG_SHAPE],
@@ -255,7 +255,7 @@ describe('all names get internal_error if the store', () => {
       (() => ({ found: { registrations: [] }, saved: [] })) as never,
       WRONG_SHAPE,
     ],
-    ['passes undefined to decide', request => request.decide(undefined as never) as never, /undefined/],
+    ['calls `decide` with undefined', request => request.decide(undefined as never) as never, /undefined/],
   ])('%s', async (_, tamper, message) => {
     const { summary, onError } = await registerThrough(tamper, ['a.com', 'b.a.com'].map(toName))
     expect(summary).toEqual(['internal_error', 'internal_error'])

@@ -30,7 +30,7 @@ test('`list` and `listPending` accept a cursor in capitals', async () => {
 
 test.each([
   [
-    'a misspelled "teamId", which would list all teams',
+    'a misspelled "teamId", because ignoring it would list the registrations of all teams',
     { teamID: '2' },
     '"teamID" does not exist; there are "teamId", ',
   ],

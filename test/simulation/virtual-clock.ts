@@ -94,8 +94,8 @@ export function follow(clock: VirtualClock | null): void {
 const START = Date.UTC(2026, 0)
 
 /**
- * Replaces the global timers, `performance.now`, which the core uses, and `Date`, which databases use. Call this once
- * for many schedules, because the JavaScript engine discards compiled code at each replacement.
+ * Replaces the global timers, `performance.now` (used by the core), and `Date` (used by databases). Call this once for
+ * many schedules, because the JavaScript engine discards compiled code at each replacement.
  *
  * @returns A function that restores the real timers and clocks.
  */

@@ -11,7 +11,7 @@ afterAll(async () => void (await Promise.all(sweepers.map(sweeper => sweeper.kil
 
 const WAITING = 500
 
-test('several processes that sweep the same file push each of 500 changes exactly once', {
+test('when several processes sweep the same file, each of 500 changes is pushed exactly once', {
   timeout: 60_000,
 }, async () => {
   const database = open('registrations.db')

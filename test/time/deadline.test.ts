@@ -70,36 +70,42 @@ test.each([1, 0.5, 30_000, 2 ** 31 - 1])('%s ms is a valid time limit', limit =>
 })
 
 test.each([
-  ['the configured time limit, if all of it has passed', 20, 20, undefined, 'the time limit of 20 ms'],
   [
-    'the time that was left and the configured time limit, if the wait began late',
+    'a wait lasts until the whole configured time limit has passed, its error states only this limit',
+    20,
+    20,
+    undefined,
+    'the time limit of 20 ms',
+  ],
+  [
+    'a wait begins late and times out, its error states the time that was left and the configured time limit',
     20,
     30_000,
     undefined,
     '20 ms, a part of the time limit of 30000 ms',
   ],
   [
-    'the limit of one step and the configured time limit, if the step times out first',
+    "a step times out before the call does, the error states both the step's limit and the configured time limit",
     30_000,
     30_000,
     20,
     '20 ms, a part of the time limit of 30000 ms',
   ],
   [
-    'the time that was left in whole milliseconds, and the configured time limit unrounded',
+    'a wait begins late and times out, its error rounds the time that was left, but not the configured time limit',
     20.4,
     30_000.5,
     undefined,
     '20 ms, a part of the time limit of 30000.5 ms',
   ],
   [
-    'only the configured time limit, if it passes before the longer limit of one step',
+    'the configured time limit passes before the longer limit of a step, the error states only the former',
     20,
     20,
     30_000,
     'the time limit of 20 ms',
   ],
-])('the error of a wait that times out names %s', async (_, milliseconds, timeLimit, step, expected) => {
+])('if %s', async (_, milliseconds, timeLimit, step, expected) => {
   const waiting = createDeadline(milliseconds, timeLimit).wait(new Promise(() => {}), step)
   await expect(waiting).rejects.toThrow(new TimeLimitError(`No response within ${expected}`))
 })

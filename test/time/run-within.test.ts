@@ -5,7 +5,7 @@ import { runWithin } from '../../src/time/run-within.ts'
 const never = () => new Promise<never>(() => {})
 const message = 'No answer'
 
-test('runWithin returns the value or throws the error of work that ends in time, and leaves no timer', async () => {
+test('if the work ends in time, runWithin returns its value or throws its error, and leaves no timer', async () => {
   const { signal } = new AbortController()
   const counts: number[] = []
   const counted = Object.assign(signal, {

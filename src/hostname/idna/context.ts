@@ -4,13 +4,13 @@ import { joiningTypes, scripts } from './tables.ts'
 
 type ContextRule = (label: readonly string[], index: number) => boolean
 
-/** The rules of RFC 5892, appendix A.1 and A.2, which UTS #46 also contains (CheckJoiners). */
+/** The rules of RFC 5892, appendices A.1 and A.2, which UTS #46 also contains (CheckJoiners). */
 const joinerRules: ReadonlyMap<string, ContextRule> = new Map<string, ContextRule>([
   ['\u200c', (label, index) => isAfterVirama(label, index) || joins(label, index)],
   ['\u200d', isAfterVirama],
 ])
 
-/** The rules of RFC 5892, appendix A.3 to A.6, which UTS #46 does not contain. */
+/** The rules of RFC 5892, appendices A.3 to A.6, which UTS #46 does not contain. */
 const punctuationRules: ReadonlyMap<string, ContextRule> = new Map<string, ContextRule>([
   ['\u00b7', (label, index) => label[index - 1] === 'l' && label[index + 1] === 'l'],
   ['\u0375', (label, index) => isOfScript('G', label[index + 1])],

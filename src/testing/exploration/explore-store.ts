@@ -31,8 +31,8 @@ export interface Exploration {
 
 /**
  * Runs calls, releases, transfers, imports and sweeps on your own store in every possible order of their steps. A step
- * is a call of the backend or a push. In each scenario, some steps fail, lose their responses or arrive late; in some
- * scenarios, processes die or leases expire. Each of these events happens at every possible point.
+ * is either a call to the backend or a push. In each scenario, some steps fail, lose their responses or arrive late; in
+ * some scenarios, processes die or leases expire. Each of these events happens at every possible point.
  *
  * The exploration checks five things:
  *

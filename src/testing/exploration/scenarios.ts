@@ -30,7 +30,7 @@ export interface Scenario {
   readonly before?: readonly Action[]
   /** The actions of each process, one after another. */
   readonly processes: Readonly<Record<string, readonly Action[]>>
-  /** How many steps may fail or lose their responses. A step is a call of the backend or a push. */
+  /** How many steps may fail or lose their responses. A step is either a call to the backend or a push. */
   readonly faults: number
   /** How many processes may die. */
   readonly deaths?: number

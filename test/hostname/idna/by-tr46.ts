@@ -13,7 +13,7 @@ for (const category of ['Punctuation', 'Math_Symbol', 'Currency_Symbol', 'Modifi
 }
 for (const codePoint of [0x2d, ...(await readCodePoints('Binary_Property/Emoji'))]) punctuation.delete(codePoint)
 
-/** The characters of RFC 5892, appendix A.3 to A.6, and the tsheg, which is allowed without a condition. */
+/** The characters of RFC 5892, appendices A.3 to A.6, and the tsheg, which is allowed without a condition. */
 const allowedInContext = /(?<=l)\u00b7(?=l)|\u0375(?=\p{Script=Greek})|(?<=\p{Script=Hebrew})[\u05f3\u05f4]|\u0f0b/gu
 /** Appendix A.7. */
 const kanaOrHan = /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}]/u

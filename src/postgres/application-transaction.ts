@@ -91,9 +91,9 @@ async function inSavepoint<T>(
     if (isOver) throw new TimeLimitError('The time limit was reached before the next statement')
     return transaction.query(text, values)
   }
-  // The server's limit for a statement also applies to a rollback, and may cancel it. Either way, this ends the limit,
-  // so a second rollback succeeds. Both are sent at once, so the server runs them after the current statement, and
-  // before any later statement of the application.
+  // The server's limit for a statement also applies to a rollback, and may cancel it. Even a cancelled rollback ends
+  // the limit, so a second one succeeds. Both are sent at once, so the server runs them after the current statement,
+  // and before any later statement of the application.
   async function rollBack(): Promise<void> {
     const sent = [ROLLBACK, ROLLBACK].map(text => settle(transaction.query(text, [])))
     rollbacks += 1

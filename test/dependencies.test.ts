@@ -7,6 +7,8 @@ const { packages } = JSON.parse(readFileSync(new URL('../package-lock.json', imp
 
 /** The packages that are installed with this one, and their licenses. */
 const licenses = {
+  'ipaddr.js': 'MIT',
+  punycode: 'MIT',
   tldts: 'MIT',
   'tldts-core': 'MIT',
   zod: 'MIT',

@@ -88,5 +88,5 @@ test('package.json has a license, repository, engines and peer dependencies', ()
     engines: { node: '>=20.19' },
     peerDependenciesMeta: { express: { optional: true }, fastify: { optional: true } },
   })
-  expect(Object.keys(manifest.dependencies)).toEqual(['tldts', 'zod'])
+  expect(Object.keys(manifest.dependencies)).toEqual(['ipaddr.js', 'punycode', 'tldts', 'zod'])
 })

@@ -1,5 +1,6 @@
+import ipaddr from 'ipaddr.js'
 import { topLevelOf } from './ldh-name.ts'
-import { cidrOf, ipv4Blocks, ipv6Blocks } from './special-purpose-blocks.ts'
+import { ipv4Blocks, ipv6Blocks } from './special-purpose-blocks.ts'
 
 /** An IP address, read from any spelling. */
 export interface AddressReading {
@@ -11,9 +12,6 @@ export interface AddressReading {
    */
   readonly reserved: string | null
 }
-
-/** The eight 16-bit numbers of an IPv6 address. */
-type Groups = readonly number[]
 
 /**
  * Returns whether a URL parser would treat the string as an IPv4 address (WHATWG URL, "ends in a number checker"). The
@@ -33,9 +31,18 @@ export function endsInNumber(name: string): boolean {
  * @param text Lower case, no trailing dot.
  */
 export function readIPv4(text: string): AddressReading | null {
-  const value = parseIPv4(text)
-  return value === null ? null : { address: formatIPv4(value), reserved: findIPv4Block(value) }
+  // `ipaddr.js` does not know `0x`, a spelling of zero.
+  const digits = text.replace(/(?<![^.])0x(?![^.])/g, '0')
+  if (!ipaddr.IPv4.isValid(digits)) return null
+  const address = ipaddr.IPv4.parse(digits)
+  return { address: address.toString(), reserved: findBlock(address, ipv4Ranges) }
 }
+
+/**
+ * The last 32 bits may be written as an IPv4 address. `ipaddr.js` reads leading zeros and hexadecimal numbers there,
+ * but no URL parser does.
+ */
+const ipv6Characters = /^[\da-f:]+(?::(?:(?:0|[1-9]\d*)\.){3}(?:0|[1-9]\d*))?$/
 
 /**
  * Reads an IPv6 address (RFC 4291, section 2.2), bare or in brackets (RFC 3986), with or without a zone id (RFC 4007).
@@ -43,10 +50,14 @@ export function readIPv4(text: string): AddressReading | null {
  * @param text Lower case.
  */
 export function readIPv6(text: string): AddressReading | null {
-  if (!text.includes(':')) return null
   const unbracketed = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text
-  const groups = parseIPv6(unbracketed.replace(/^([^%]*)%[^/]*$/, '$1'))
-  return groups === null ? null : { address: formatIPv6(groups), reserved: findIPv6Block(groups) }
+  const withoutZone = unbracketed.replace(/^([^%]*)%[^/]*$/, '$1')
+  if (!ipv6Characters.test(withoutZone)) return null
+  // `ipaddr.js` reads `::1.2.3.4` as `::ffff:1.2.3.4`, but `0::1.2.3.4` as RFC 4291 says.
+  const digits = withoutZone.replace(/^::(?=\d+\.)/, '0::')
+  if (!ipaddr.IPv6.isValid(digits)) return null
+  const address = ipaddr.IPv6.parse(digits)
+  return { address: address.toString(), reserved: findIPv6Block(address) }
 }
 
 /**
@@ -64,111 +75,59 @@ export function readReverseName(name: string): string | null {
   return readIPv6(digits.match(/.{4}/g)?.join(':') ?? '')?.address ?? null
 }
 
-function parseIPv4(text: string): number | null {
-  const parts = text.split('.')
-  if (parts.length > 4) return null
-  let value = 0
-  for (const [index, part] of parts.entries()) {
-    const number = parseNumber(part)
-    const bytes = index === parts.length - 1 ? 5 - parts.length : 1
-    if (number === null || number >= 256 ** bytes) return null
-    value = value * 256 ** bytes + number
-  }
-  return value
-}
+/** A block in CIDR notation, by its description. */
+type Ranges<Address> = Readonly<Record<string, [Address, number]>>
 
-function parseNumber(text: string): number | null {
-  if (/^0x[0-9a-f]*$/.test(text)) return text === '0x' ? 0 : Number.parseInt(text.slice(2), 16)
-  if (/^0[0-7]*$/.test(text)) return Number.parseInt(text, 8)
-  return /^[1-9][0-9]*$/.test(text) ? Number.parseInt(text, 10) : null
-}
+const ipv4Ranges: Ranges<ipaddr.IPv4> = Object.fromEntries(
+  ipv4Blocks.map(([block, name]) => [`in ${block}, ${name}`, ipaddr.IPv4.parseCIDR(block)]),
+)
+const ipv6Ranges: Ranges<ipaddr.IPv6> = Object.fromEntries(
+  ipv6Blocks.map(([block, name]) => [`in ${block}, ${name}`, ipaddr.IPv6.parseCIDR(block)]),
+)
+const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3')
 
-function formatIPv4(value: number): string {
-  return `${value >>> 24}.${(value >>> 16) & 255}.${(value >>> 8) & 255}.${value & 255}`
-}
+/** Returns the description of the first block that contains an address. */
+const findBlock = <Address extends ipaddr.IPv4 | ipaddr.IPv6>(address: Address, ranges: Ranges<Address>) =>
+  ipaddr.subnetMatch(address, ranges, '') || null
 
-const ipv4Ranges = ipv4Blocks.map(block => {
-  const [network = '', bits] = cidrOf(block).split('/')
-  const first = parseIPv4(network) ?? 0
-  return { first, last: first + 2 ** (32 - Number(bits)) - 1, description: `in ${block}` }
-})
-
-function findIPv4Block(value: number): string | null {
-  return ipv4Ranges.find(({ first, last }) => value >= first && value <= last)?.description ?? null
-}
-
-/** Reads an IPv6 address (RFC 4291, section 2.2), whose last 32 bits may be written as an IPv4 address. */
-function parseIPv6(text: string): Groups | null {
-  if (text.length > MAX_IPV6_LENGTH || !/^[0-9a-f.:]*$/.test(text)) return null
-  const dotted = /(?<=:)[0-9]{1,3}(?:\.[0-9]{1,3}){3}$/.exec(text)?.[0]
-  const value = dotted === undefined ? null : parseIPv4(dotted)
-  const hexadecimal =
-    dotted === undefined || value === null
-      ? text
-      : `${text.slice(0, -dotted.length)}${(value >>> 16).toString(16)}:${(value & 0xffff).toString(16)}`
-
-  const halves = hexadecimal.split('::').map(half => (half === '' ? [] : half.split(':')))
-  const written = halves.flat()
-  const isComplete = halves.length === 1 ? written.length === 8 : halves.length === 2 && written.length < 8
-  if (!isComplete || !written.every(group => /^[0-9a-f]{1,4}$/.test(group))) return null
-  const [start = [], end = []] = halves
-  const zeros = Array<string>(8 - written.length).fill('0')
-  return [...start, ...zeros, ...end].map(group => Number.parseInt(group, 16))
-}
-
-/**
- * Formats an address by RFC 5952, section 4. The longest run of zeros becomes `::`. If several runs are equally long,
- * the first one becomes `::`.
- */
-function formatIPv6(groups: Groups): string {
-  const text = groups.map(group => group.toString(16)).join(':')
-  const [longest] = [...text.matchAll(/\b0(?::0)+\b/g)].sort((one, other) => other[0].length - one[0].length)
-  if (longest === undefined) return text
-  const end = longest.index + longest[0].length
-  return `${text.slice(0, longest.index).replace(/:$/, '')}::${text.slice(end).replace(/^:/, '')}`
-}
-
-/** The length of `0000:0000:0000:0000:0000:ffff:255.255.255.255`, the longest spelling. */
-const MAX_IPV6_LENGTH = 45
-
-const toBits = (groups: Groups) => groups.map(group => group.toString(2).padStart(16, '0')).join('')
-
-const ipv6Prefixes = ipv6Blocks.map(block => {
-  const [network = '', bits] = cidrOf(block).split('/')
-  return { prefix: toBits(parseIPv6(network) ?? []).slice(0, Number(bits)), description: `in ${block}` }
-})
-
-function findIPv6Block(groups: Groups): string | null {
-  const bits = toBits(groups)
-  const block = ipv6Prefixes.find(({ prefix }) => bits.startsWith(prefix))?.description
-  const embedded = findEmbeddedIPv4(groups)
+function findIPv6Block(address: ipaddr.IPv6): string | null {
+  const block = findBlock(address, ipv6Ranges)
+  const embedded = findEmbeddedIPv4(address)
   if (embedded !== null) {
-    const inner = findIPv4Block(embedded)
-    const around = block ?? 'outside 2000::/3'
-    return `${around}, and embeds ${formatIPv4(embedded)}${inner === null ? '' : `, which is ${inner}`}`
+    const inner = findBlock(embedded, ipv4Ranges)
+    return `${block ?? 'outside 2000::/3'}, and embeds ${embedded}${inner === null ? '' : `, which is ${inner}`}`
   }
-  if (block !== undefined) return block
-  return isGlobalUnicast(groups) ? null : 'outside 2000::/3, the only block for global unicast (RFC 4291)'
+  if (block !== null) return block
+  return address.match(globalUnicast) ? null : 'outside 2000::/3, the only block for global unicast (RFC 4291)'
 }
 
-function isGlobalUnicast([first = 0]: Groups): boolean {
-  return first >> 13 === 1
+/** The blocks whose addresses contain an IPv4 address, by its place. Smaller blocks are before larger ones. */
+const embeddings = {
+  nowhere: [ipaddr.IPv6.parseCIDR('::/112')], // contains `::` and `::1`
+  last: [
+    ipaddr.IPv6.parseCIDR('::ffff:0:0/96'), // mapped, RFC 4291
+    ipaddr.IPv6.parseCIDR('::ffff:0:0:0/96'), // translated, RFC 2765
+    ipaddr.IPv6.parseCIDR('::/96'), // compatible, RFC 4291
+    ipaddr.IPv6.parseCIDR('64:ff9b::/96'), // NAT64, RFC 6052
+  ],
+  second: [ipaddr.IPv6.parseCIDR('2002::/16')], // 6to4, RFC 3056
+  lastInverted: [ipaddr.IPv6.parseCIDR('2001::/32')], // Teredo, RFC 4380
 }
 
 /**
  * Returns the IPv4 address that an IPv6 address contains, if any. An IPv6 address that contains an IPv4 address is
  * never public, because it is always in a reserved block.
  */
-function findEmbeddedIPv4(groups: Groups): number | null {
-  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = groups
-  const join = (high: number, low: number) => high * 0x10000 + low
-  const startsWithZeros = (a | b | c | d) === 0
-  const mapped = startsWithZeros && e === 0 && f === 0xffff // ::ffff:0:0/96, RFC 4291
-  const translated = startsWithZeros && e === 0xffff && f === 0 // ::ffff:0:0:0/96, RFC 2765
-  const compatible = startsWithZeros && e === 0 && f === 0 && g !== 0 // ::/96 without :: and ::1, RFC 4291
-  const nat64 = a === 0x64 && b === 0xff9b && (c | d | e | f) === 0 // 64:ff9b::/96, RFC 6052
-  if (mapped || translated || compatible || nat64) return join(g, h)
-  if (a === 0x2002) return join(b, c) // 6to4: 2002::/16, RFC 3056
-  if (a === 0x2001 && b === 0) return join(g ^ 0xffff, h ^ 0xffff) // Teredo client: 2001::/32, RFC 4380
-  return null
+function findEmbeddedIPv4(address: ipaddr.IPv6): ipaddr.IPv4 | null {
+  const bytes = address.toByteArray()
+  switch (ipaddr.subnetMatch(address, embeddings)) {
+    case 'last':
+      return new ipaddr.IPv4(bytes.slice(12))
+    case 'second':
+      return new ipaddr.IPv4(bytes.slice(2, 6))
+    case 'lastInverted':
+      return new ipaddr.IPv4(bytes.slice(12).map(byte => byte ^ 0xff))
+    default:
+      return null
+  }
 }

@@ -1,6 +1,6 @@
+import punycode from 'punycode/punycode.js'
 import { createKindOf, NONE } from './idna/code-point-runs.ts'
 import { toALabels } from './idna/labels.ts'
-import { decodePunycode } from './idna/punycode.ts'
 import { lookAlikes, shownScripts } from './idna/tables.ts'
 
 /**
@@ -38,7 +38,7 @@ export function displayHostname(domain: string): string {
 function showLabel(label: string): string {
   if (!label.startsWith('xn--')) return label
   try {
-    const unicode = decodePunycode(label.slice(4))
+    const unicode = punycode.decode(label.slice(4))
     return isSafe(Array.from(unicode)) && toALabels(unicode) === label ? unicode : label
   } catch {
     return label

@@ -4,7 +4,6 @@ import { exportDomains, listDomains } from '../operations/list-domains.ts'
 import { previewDomains } from '../operations/preview-domains.ts'
 import { type RegisterDomainsOptions, registerDomains } from '../operations/register-domains.ts'
 import type { DomainStore } from '../registry/store.ts'
-import { requestFields } from '../wire/fields.ts'
 import { parseFormat, type Query, takeParameters } from '../wire/query.ts'
 import type {
   DeleteDomainsResponse,
@@ -13,6 +12,7 @@ import type {
   PreviewDomainsResponse,
   RegisterDomainsResponse,
 } from '../wire/response.ts'
+import { requests } from '../wire/schemas.ts'
 import type { Step } from './failure.ts'
 import type { OperationName } from './request.ts'
 import { type HandlerResponse, respondWithStream } from './response.ts'
@@ -84,7 +84,7 @@ export const operations: Readonly<Record<OperationName, HttpOperation>> = {
     needs: ['list'],
     step: 'list',
     run: ({ keyContext, input, store, options: { timeLimit } }) =>
-      listDomains(keyContext, takeParameters(input as Query, requestFields.list), store, { timeLimit }),
+      listDomains(keyContext, takeParameters(input as Query, requests.list), store, { timeLimit }),
   },
   export: {
     method: 'GET',
@@ -93,8 +93,8 @@ export const operations: Readonly<Record<OperationName, HttpOperation>> = {
     needs: ['list'],
     step: 'list',
     async run({ keyContext, input, store, options: { timeLimit } }) {
-      const format = formats[parseFormat(input as Query, keyContext)]
-      const query = takeParameters(input as Query, requestFields.export)
+      const format = formats[parseFormat(input as Query)]
+      const query = takeParameters(input as Query, requests.export)
       const pages = await exportDomains(keyContext, query, store, { timeLimit })
       return respondWithStream(format.contentType, write(pages, format))
     },

@@ -1,8 +1,8 @@
 import type { OperationName } from '../http/request.ts'
+import type { JsonSchema } from './json-schema.ts'
 import type { schemas } from './schemas.ts'
 
-/** A schema of JSON Schema, draft 2020-12. */
-export type JsonSchema = { readonly [keyword: string]: unknown }
+export type { JsonSchema } from './json-schema.ts'
 
 /** A Media Type Object of OpenAPI: the schema and the examples of a body. */
 interface MediaType {

@@ -1,16 +1,10 @@
+import type { ZodObject } from 'zod'
 import type { ErrorCode } from '../errors/api-error.ts'
 import { operations } from '../http/operations.ts'
 import { toPath } from '../http/options.ts'
 import type { OperationName } from '../http/request.ts'
-import {
-  choices,
-  DEFAULT_LIMIT,
-  MAX_CURSOR_LENGTH,
-  MAX_DOMAINS,
-  MAX_LIMIT,
-  MAX_TEAM_ID_LENGTH,
-} from '../wire/fields.ts'
-import type { JsonSchema } from './document.ts'
+import { MAX_DOMAINS, requests } from '../wire/schemas.ts'
+import { toJsonSchema } from './json-schema.ts'
 import { type AnsweredOperation, describeResponses } from './responses.ts'
 import { refer } from './schemas.ts'
 
@@ -19,8 +13,8 @@ interface Description extends Pick<AnsweredOperation, 'success'> {
   readonly operationId: string
   readonly summary: string
   readonly description: string
-  /** The parameters of a GET, by name. */
-  readonly parameters?: Readonly<Record<string, readonly [schema: JsonSchema, description: string]>>
+  /** The schemas of the parameters of a GET. */
+  readonly parameters?: readonly ZodObject[]
   /** What a failed call may or may not have changed. */
   readonly failure?: string
 }
@@ -61,13 +55,6 @@ const text = (summary: string, lines: readonly string[]) => ({
   schema: { type: 'string' },
   examples: { lines: { summary, value: lines.join('') } },
 })
-
-const string = { type: 'string' }
-const cursor = { ...string, maxLength: MAX_CURSOR_LENGTH }
-const team_id = [
-  { ...string, pattern: '^[0-9]+$', maxLength: MAX_TEAM_ID_LENGTH },
-  'The ID of the team. Required with an organization key, ignored with a team key.',
-] as const
 
 const descriptions: Readonly<Record<OperationName, Description>> = {
   create: {
@@ -123,20 +110,7 @@ If the same call is sent again, the results are \`missing\`.`,
     operationId: 'listDomains',
     summary: 'List registrations of a team',
     description: 'Lists the registrations of one team page by page, even if the team is suspended.',
-    parameters: {
-      team_id,
-      after: [cursor, 'The `next` of the previous page.'],
-      limit: [
-        { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
-        'The maximum number of registrations on a page.',
-      ],
-      order: [
-        { ...string, enum: [...choices.order], default: 'oldest' },
-        'The order, by time of registration. Cannot be combined with `below`, which sorts by name.',
-      ],
-      domain: [string, 'Only the registration of exactly this hostname.'],
-      below: [string, 'Only registrations below this name, at any depth. Cannot be combined with `domain`.'],
-    },
+    parameters: [requests.list],
     success: json('A page of registrations.', 'ListDomainsResponse', {
       page: { summary: 'A page that is not the last one', value: { data: { domains: listed, next: ids[1] } } },
       last: { summary: 'The last page', value: { data: { domains: [], next: null } } },
@@ -148,14 +122,7 @@ If the same call is sent again, the results are \`missing\`.`,
     description: `Exports all registrations of one team in the order of registration, even if the team is suspended. \
 If the response is cut off, resume with the \`domainId\` of the last complete line as \`after\`. \
 Use this only to resume, not to follow changes: the ID of a later registration may sort before an exported one.`,
-    parameters: {
-      team_id,
-      after: [cursor, 'The `domainId` of the last complete line that arrived.'],
-      format: [
-        { ...string, enum: [...choices.format], default: 'csv' },
-        'CSV (RFC 4180), or one JSON object on each line.',
-      ],
-    },
+    parameters: [requests.export, requests.exportFormat],
     success: {
       description: 'One line for each registration.',
       content: {
@@ -203,7 +170,7 @@ export function describePaths(path: string, offered: readonly OperationName[], s
   for (const name of offered) {
     const { method, suffix, scope } = operations[name]
     const {
-      parameters = {},
+      parameters = [],
       success,
       failure = 'Send the same call again.',
       description,
@@ -237,4 +204,6 @@ required. A team key acts for its own team.`,
 }
 
 const toParameters = (parameters: NonNullable<Description['parameters']>) =>
-  Object.entries(parameters).map(([name, [schema, description]]) => ({ name, in: 'query', description, schema }))
+  parameters
+    .flatMap(schema => Object.entries(toJsonSchema(schema).properties))
+    .map(([name, { description, ...schema }]) => ({ name, in: 'query', description, schema }))

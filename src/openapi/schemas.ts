@@ -1,6 +1,7 @@
 import type { HostnameDetails } from '../hostname/mistake.ts'
-import { MAX_DOMAINS, MAX_LIMIT, MAX_TEAM_ID_LENGTH } from '../wire/fields.ts'
 import type { InvalidCode } from '../wire/response.ts'
+import { MAX_DOMAINS, MAX_LIMIT, requests, teamRequests } from '../wire/schemas.ts'
+import { toJsonSchema } from './json-schema.ts'
 
 /** The meaning of each code of a hostname. The compiler reports a missing code. */
 const invalidCodes: Readonly<Record<InvalidCode, string>> = {
@@ -37,14 +38,6 @@ const text = (description: string) => ({ type: 'string', description })
 const count = { type: 'integer', minimum: 0, maximum: MAX_DOMAINS }
 const upTo100 = { type: 'array', minItems: 1, maxItems: MAX_DOMAINS }
 const input = text('The hostname exactly as submitted.')
-const domains = {
-  ...upTo100,
-  items: { type: 'string' },
-  description:
-    'Hostnames: names such as `www.example.com`, wildcards such as `*.example.com`, and public IP addresses. ' +
-    'International names may be in Unicode. Each hostname gets its own result.',
-}
-
 const domain = text('The hostname in canonical form: lower case, A-labels, no trailing dot.')
 
 export const refer = (name: string) => ({ $ref: `#/components/schemas/${name}` })
@@ -79,15 +72,8 @@ const details: Readonly<Record<keyof HostnameDetails, object>> = {
 }
 
 export const schemas = {
-  OrganizationRequest: request('The body to send with an organization key. Unknown fields are ignored.', {
-    domains,
-    team_id: {
-      ...text(`The ID of one of the organization's teams: at most ${MAX_TEAM_ID_LENGTH} digits.`),
-      maxLength: MAX_TEAM_ID_LENGTH,
-      pattern: '^[0-9]+$',
-    },
-  }),
-  TeamRequest: request('The body to send with a team key. `team_id` and unknown fields are ignored.', { domains }),
+  OrganizationRequest: toJsonSchema(requests.body),
+  TeamRequest: toJsonSchema(teamRequests.body),
   RegisterDomainsResponse: resultsOf('DomainResult', 'Totals'),
   DomainResult: { oneOf: [refer('RegisteredResult'), refer('InvalidResult')] },
   RegisteredResult: answer('The hostname is registered by the team.', {

@@ -1,7 +1,6 @@
 import { type KeyContext, requireScope } from '../keys/key-context.ts'
 import type { DomainStore, ListedRegistration, ListOptions } from '../registry/store.ts'
 import { type Deadline, waitForStore } from '../time/deadline.ts'
-import { requestFields } from '../wire/fields.ts'
 import {
   type ExportDomainsQuery,
   type ListDomainsQuery,
@@ -10,6 +9,7 @@ import {
   requireParameters,
 } from '../wire/query.ts'
 import { type ListDomainsResponse, type ListedDomain, toListedDomain } from '../wire/response.ts'
+import { requests } from '../wire/schemas.ts'
 import { requireMethod, tryStore } from './ask-store.ts'
 import { advance, toCursor } from './each-registration.ts'
 import { type OperationOptions, startDeadline } from './operation-options.ts'
@@ -38,7 +38,7 @@ export async function listDomains(
   options: OperationOptions = {},
 ): Promise<ListDomainsResponse> {
   const deadline = startDeadline(options)
-  requireParameters(query, requestFields.list)
+  requireParameters(query, requests.list)
   requireMethod(store, 'list')
   requireScope(keyContext, 'domains:read')
   const { limit, ...page } = parseListQuery(query, keyContext)
@@ -77,7 +77,7 @@ export async function exportDomains(
   options: OperationOptions = {},
 ): Promise<AsyncIterableIterator<readonly ListedDomain[], void>> {
   const deadline = startDeadline(options)
-  requireParameters(query, requestFields.export)
+  requireParameters(query, requests.export)
   requireMethod(store, 'list')
   requireScope(keyContext, 'domains:read')
   const { teamId, after } = parseExportQuery(query, keyContext)

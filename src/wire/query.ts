@@ -2,7 +2,7 @@ import { invalidRequest } from '../errors/call-errors.ts'
 import type { KeyContext } from '../keys/key-context.ts'
 import { type Rule, requireOptions } from '../options.ts'
 import { toName } from '../registry/submitted.ts'
-import { choices, DEFAULT_LIMIT, readFields, requestFields } from './fields.ts'
+import { parse, readFields, requests } from './schemas.ts'
 
 /** The parameters of a query as a framework parsed them: strings, or other values such as arrays. */
 export type Query = Readonly<Record<string, unknown>>
@@ -30,19 +30,19 @@ export interface ListDomainsQuery extends Omit<ExportDomainsQuery, 'after'> {
 }
 
 /**
- * Picks the parameters that have the given names. Over HTTP, a client may send other parameters, meant for a newer or a
+ * Picks the parameters that a schema has. Over HTTP, a client may send other parameters, meant for a newer or a
  * different server.
  */
-export const takeParameters = (query: Query, names: readonly string[]): Query =>
-  Object.fromEntries(names.map(name => [name, Object.hasOwn(query, name) ? query[name] : undefined]))
+export const takeParameters = (query: Query, { shape }: { shape: object }): Query =>
+  Object.fromEntries(Object.keys(shape).map(name => [name, Object.hasOwn(query, name) ? query[name] : undefined]))
 
 /**
  * Rejects unknown parameters, because a misspelled filter would list everything.
  *
  * @throws {TypeError} if a parameter is unknown; the message names it.
  */
-export function requireParameters(query: object, names: readonly string[]): void {
-  requireOptions(query, Object.fromEntries(names.map(name => [name, anything])), 'parameter', 'query')
+export function requireParameters(query: object, { shape }: { shape: object }): void {
+  requireOptions(query, Object.fromEntries(Object.keys(shape).map(name => [name, anything])), 'parameter', 'query')
 }
 
 const anything: Rule = { holds: () => true, expected: 'anything' }
@@ -52,35 +52,29 @@ export interface ListQuery {
   readonly teamId: string
   readonly limit: number
   /** Opaque: only the store can read it. */
-  readonly after: string | undefined
-  readonly order: 'oldest' | 'newest' | undefined
-  readonly domain: string | undefined
-  readonly below: string | undefined
+  readonly after?: string | undefined
+  readonly order?: 'oldest' | 'newest' | undefined
+  readonly domain?: string | undefined
+  readonly below?: string | undefined
 }
 
 /** @throws {ApiError} 400 `invalid_request`. The message names the parameter. */
 export function parseListQuery(query: object, keyContext: KeyContext): ListQuery {
-  const fields = readFields(withoutEmpty(query), requestFields.list, keyContext)
-  const { team_id: teamId, limit = DEFAULT_LIMIT, after, order } = fields
+  const fields = readFields('list', withoutEmpty(query), keyContext)
   const [domain, below] = [fields.domain, fields.below].map(text => text && toName(text)?.domain)
   if (below !== undefined && domain !== undefined)
     throw invalidRequest('domain cannot be sent with "below"; send one of them.')
-  if (below !== undefined && order !== undefined)
+  if (below !== undefined && fields.order !== undefined)
     throw invalidRequest('order cannot be sent with "below": that list is sorted by name.')
-  return { teamId, limit: Number(limit), after, order: choices.order.find(each => each === order), domain, below }
+  return { ...fields, domain, below }
 }
 
 /** @throws {ApiError} 400 `invalid_request`. The message names the parameter. */
-export function parseExportQuery(query: object, keyContext: KeyContext): Pick<ListQuery, 'teamId' | 'after'> {
-  const { after, team_id: teamId } = readFields(withoutEmpty(query), requestFields.export, keyContext)
-  return { after, teamId }
-}
+export const parseExportQuery = (query: object, keyContext: KeyContext): Pick<ListQuery, 'teamId' | 'after'> =>
+  readFields('export', withoutEmpty(query), keyContext)
 
 /** @throws {ApiError} 400 `invalid_request`. */
-export function parseFormat(query: object, keyContext: KeyContext): 'csv' | 'ndjson' {
-  const { format } = readFields(withoutEmpty(query), requestFields.exportFormat, keyContext)
-  return choices.format.find(each => each === format) ?? 'csv'
-}
+export const parseFormat = (query: object): 'csv' | 'ndjson' => parse(requests.exportFormat, withoutEmpty(query)).format
 
 /** Leaves out empty parameters, which count as not sent. Turns a `limit` that is a number into a string. */
 const withoutEmpty = (query: object): Query =>

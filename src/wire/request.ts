@@ -1,7 +1,7 @@
 import { isApiError } from '../errors/api-error.ts'
 import { invalidRequest } from '../errors/call-errors.ts'
 import type { KeyContext } from '../keys/key-context.ts'
-import { MAX_DOMAINS, readFields, requestFields } from './fields.ts'
+import { readFields } from './schemas.ts'
 
 /** The JSON body of a call. */
 export interface RegisterDomainsRequest {
@@ -26,17 +26,8 @@ interface ParsedRequest {
  * @throws {ApiError} 400 `invalid_request`, as for {@link readFields}.
  */
 export function parseRequest(body: unknown, keyContext: KeyContext): ParsedRequest {
-  const { domains, team_id: teamId } = readFields(readSent(body), requestFields.body, keyContext)
-  return { domains, teamId }
-}
-
-/** Only an error in reading the body can be the sender's mistake. Any later error is a failure of this server. */
-function readSent(body: unknown): object {
   try {
-    if (typeof body !== 'object' || body === null || Array.isArray(body))
-      throw invalidRequest('The request body must be a JSON object with the field "domains".')
-    const { domains, team_id } = body as Record<string, unknown>
-    return { domains: Array.isArray(domains) ? domains.slice(0, MAX_DOMAINS + 1) : domains, team_id }
+    return readFields('body', body, keyContext)
   } catch (cause) {
     if (isApiError(cause)) throw cause
     // The body is not plain data: for instance, one of its getters throws.

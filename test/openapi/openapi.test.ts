@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { z } from 'zod'
 import { statusByErrorCode } from '../../src/errors/api-error.ts'
 import type { KeyContext } from '../../src/index.ts'
 import { openapi } from '../../src/openapi/index.ts'
-import { fieldSchemas, requestFields } from '../../src/wire/fields.ts'
 import { parseRequest } from '../../src/wire/request.ts'
 import { organization, team1 } from '../fixtures.ts'
 import { compileSchema } from './compile-schema.ts'
@@ -18,48 +16,6 @@ test('the document is JSON, and each call returns a new object', () => {
 })
 
 describe('a request', () => {
-  /** Values at, just below and just above the limits of every parameter. */
-  const texts = [
-    ...['', '1', '1a', '1\n', '7'.repeat(64), '7'.repeat(65), 'x'.repeat(512), 'x'.repeat(513)],
-    ...['oldest', 'newest', 'csv', 'ndjson', 'Csv', 'example.com', '*.example.com', '8.8.8.8'],
-  ]
-
-  test.each([
-    ['/v1/domains', requestFields.list],
-    ['/v1/domains/export', [...requestFields.export, ...requestFields.exportFormat]],
-  ] as const)(
-    'to GET %s is documented with exactly the parameters and values that the server accepts',
-    (path, names) => {
-      const { parameters = [] } = openapi({ operations: ['list', 'export'] }).paths[path].get as {
-        parameters?: { name: keyof ReturnType<typeof fieldSchemas>; schema: Record<string, unknown> }[]
-      }
-      expect(new Set(parameters.map(({ name }) => name))).toEqual(new Set(names))
-      for (const { name, schema } of parameters.filter(({ name }) => name !== 'limit')) {
-        const isDocumented = compileSchema(document, schema)
-        const isTaken = (text: string) => z.safeParse(fieldSchemas()[name], text).success
-        const taken = texts.filter(isTaken)
-        expect(taken, name).not.toEqual([])
-        // The schema cannot express which strings are hostnames.
-        const documented = texts.filter(
-          text => isDocumented(text) && (isTaken(text) || !/^(?:domain|below)$/.test(name)),
-        )
-        expect([name, documented]).toEqual([name, taken])
-      }
-    },
-  )
-
-  test('for a list is documented with exactly the values of `limit` that the server accepts', () => {
-    const { parameters = [] } = openapi({ operations: ['list'] }).paths['/v1/domains'].get as {
-      parameters?: { name: string; schema: Record<string, unknown> }[]
-    }
-    const isDocumented = compileSchema(document, parameters.find(({ name }) => name === 'limit')?.schema ?? {})
-    // In a query string, a client sends a number as a string.
-    const isTaken = (limit: number) => z.safeParse(fieldSchemas().limit, String(limit)).success
-    const limits = [-1, 0, 0.5, 1, 2, 999, 1000, 1001, 1e21]
-    expect(limits.map(isTaken)).toEqual(limits.map(limit => isDocumented(limit)))
-    expect(limits.filter(isTaken)).toEqual([1, 2, 999, 1000])
-  })
-
   const bodies: unknown[] = [
     { domains: ['example.com'] },
     { domains: ['example.com'], team_id: '1' },

@@ -21,9 +21,11 @@ export const layers: readonly (readonly string[])[] = [
  * import the package.
  */
 export const packages: Readonly<Record<string, { by: readonly string[]; only?: 'types' }>> = {
+  'ipaddr.js': { by: ['hostname/address.ts'] },
+  'punycode/punycode.js': { by: ['hostname/display.ts', 'hostname/idna/labels.ts'] },
   tldts: { by: ['hostname/public-suffix.ts'] },
   'tldts/package.json': { by: ['hostname/suffix-list.ts'] },
-  'zod/mini': { by: ['wire/'] },
+  zod: { by: ['wire/', 'openapi/'] },
   express: { by: ['adapters/express.ts'], only: 'types' },
   fastify: { by: ['adapters/fastify.ts'], only: 'types' },
   'node:fs': { by: ['cli/'] },

@@ -42,7 +42,7 @@ describe('the format of an export', () => {
     ['csv', 'csv'],
     ['ndjson', 'ndjson'],
   ])('is %s if the parameter is %j', (expected, format) => {
-    expect(parseFormat({ format }, organization)).toBe(expected)
+    expect(parseFormat({ format })).toBe(expected)
   })
 
   test.each([
@@ -50,9 +50,7 @@ describe('the format of an export', () => {
     ['json', 'format must be "csv" or "ndjson".'],
     [['csv', 'csv'], 'format must be sent once.'],
   ])('is rejected if the parameter is %j (%s)', (format, message) => {
-    expect(() => parseFormat({ format }, organization)).toThrow(
-      expect.objectContaining({ code: 'invalid_request', message }),
-    )
+    expect(() => parseFormat({ format })).toThrow(expect.objectContaining({ code: 'invalid_request', message }))
   })
 })
 

@@ -1,9 +1,9 @@
+import punycode from 'punycode/punycode.js'
 import { isLdhLabel, isPlainName, MAX_LABEL_LENGTH, MAX_NAME_LENGTH } from '../ldh-name.ts'
 import { keepsBidiRule } from './bidi.ts'
 import { kindOf, kinds, survey } from './characters.ts'
 import { findMisplacedJoiner, findMisplacedPunctuation } from './context.ts'
 import { mapCharacter } from './mapping.ts'
-import { decodePunycode, encodePunycode } from './punycode.ts'
 
 /** A dot, in any spelling that UTS #46 allows. */
 export const dots = /[.\u3002\uff0e\uff61]/
@@ -133,7 +133,7 @@ function readLabel(sent: string, mapped: string, { acceptsPunctuation = false }:
  */
 function decode(aLabel: string): string | null {
   try {
-    const unicode = decodePunycode(aLabel.slice(4))
+    const unicode = punycode.decode(aLabel.slice(4))
     const isEncodedSo = !isAscii(unicode) && unicode.normalize('NFC') === unicode && encode(unicode) === aLabel
     return isEncodedSo && !unicode.startsWith('xn--') ? unicode : null
   } catch {
@@ -141,7 +141,7 @@ function decode(aLabel: string): string | null {
   }
 }
 
-const encode = (unicode: string) => `xn--${encodePunycode(unicode)}`
+const encode = (unicode: string) => `xn--${punycode.encode(unicode)}`
 
 /** Checks a label by UTS #46, section 4.1, after it has been normalized and decoded. */
 function findFault(label: string, unicode: string, held: number): LabelFault | undefined {

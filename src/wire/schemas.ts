@@ -1,0 +1,134 @@
+import * as z from 'zod'
+import { invalidRequest } from '../errors/call-errors.ts'
+import type { InvalidHostname } from '../hostname/classify.ts'
+import type { KeyContext } from '../keys/key-context.ts'
+import { isAddress, isWildcard, type Name } from '../registry/name.ts'
+import { MOST_AT_ONCE } from '../registry/store.ts'
+import { isName, readSubmitted, toName } from '../registry/submitted.ts'
+
+/** The maximum number of hostnames in one call. */
+export const MAX_DOMAINS = 100
+
+/** The maximum number of digits in a team ID. Any 128-bit number fits, and so does the integer key of any database. */
+const MAX_TEAM_ID_LENGTH = 64
+
+/** The maximum number of registrations on a page. */
+export const MAX_LIMIT = MOST_AT_ONCE
+const DEFAULT_LIMIT = 100
+
+/** The maximum number of characters in a cursor. The store that created the cursor checks its content. */
+const MAX_CURSOR_LENGTH = 512
+
+// Each error message completes a sentence that begins with the path of the field.
+
+const TEAM_ID = `must be the ID of a team, a string of 1 to ${MAX_TEAM_ID_LENGTH} digits; \
+an organization key requires it.`
+const teamId = z
+  .string(TEAM_ID)
+  .max(MAX_TEAM_ID_LENGTH, TEAM_ID)
+  .regex(/^[0-9]+$/, TEAM_ID)
+
+const domains = z
+  .array(z.string('must be a string.'), `must be an array of 1 to ${MAX_DOMAINS} hostnames.`)
+  .min(1, 'must contain at least one hostname.')
+  .max(MAX_DOMAINS, `must contain at most ${MAX_DOMAINS} hostnames; split a longer list into several calls.`)
+  .describe(
+    'Hostnames: names such as `www.example.com`, wildcards such as `*.example.com`, and public IP addresses. ' +
+      'International names may be in Unicode. Each hostname gets its own result.',
+  )
+
+/** A query parameter that was sent twice is an array. */
+const SENT_TWICE = 'must be sent once.'
+const parameter = z.string(SENT_TWICE)
+
+const choice = <const Value extends string>(...values: readonly Value[]) =>
+  z.enum(values, {
+    error: ({ input }) => (typeof input === 'string' ? `must be "${values.join('" or "')}".` : SENT_TWICE),
+  })
+
+const hostname = parameter.refine(text => isName(readSubmitted(text)), {
+  error: ({ input }) => `must be a hostname. ${(readSubmitted(input as string) as InvalidHostname).message}`,
+  abort: true,
+})
+
+function isPlainName(text: string): boolean {
+  const { domain } = toName(text) as Name
+  return !isWildcard(domain) && !isAddress(domain)
+}
+
+const LIMIT = `must be an integer from 1 to ${MAX_LIMIT}.`
+const after = parameter.max(MAX_CURSOR_LENGTH, 'must be the "next" of the previous page.')
+const ownTeam = teamId.describe('The ID of the team. Required with an organization key, ignored with a team key.')
+
+/** The fields of each request, in the order in which they are checked. Other fields are ignored. */
+export const requests = {
+  body: z
+    .object(
+      {
+        domains,
+        team_id: teamId.describe(`The ID of one of the organization's teams: at most ${MAX_TEAM_ID_LENGTH} digits.`),
+      },
+      'The request body must be a JSON object with the field "domains".',
+    )
+    .describe('The body to send with an organization key. Unknown fields are ignored.'),
+  list: z.object({
+    below: hostname
+      .refine(isPlainName, 'must be a name such as "example.com": nothing is below a wildcard or an IP address.')
+      .optional()
+      .describe('Only registrations below this name, at any depth. Cannot be combined with `domain`.'),
+    domain: hostname.optional().describe('Only the registration of exactly this hostname.'),
+    order: choice('oldest', 'newest').optional().meta({
+      description: 'The order, by time of registration. Cannot be combined with `below`, which sorts by name.',
+      default: 'oldest',
+    }),
+    after: after.optional().describe('The `next` of the previous page.'),
+    team_id: ownTeam,
+    limit: parameter
+      .regex(/^\d+$/, LIMIT)
+      .transform(Number)
+      .pipe(z.int().min(1, LIMIT).max(MAX_LIMIT, LIMIT))
+      .default(DEFAULT_LIMIT)
+      .describe('The maximum number of registrations on a page.'),
+  }),
+  export: z.object({
+    after: after.optional().describe('The `domainId` of the last complete line that arrived.'),
+    team_id: ownTeam,
+  }),
+  exportFormat: z.object({
+    format: choice('csv', 'ndjson').default('csv').describe('CSV (RFC 4180), or one JSON object on each line.'),
+  }),
+}
+
+const { body, list, export: exported } = requests
+
+/** The same with a team key, which always acts on its own team: `team_id` is ignored, even if it is invalid. */
+export const teamRequests = {
+  body: body
+    .omit({ team_id: true })
+    .describe('The body to send with a team key. `team_id` and unknown fields are ignored.'),
+  list: list.omit({ team_id: true }),
+  export: exported.omit({ team_id: true }),
+}
+
+type Request = keyof typeof teamRequests
+type Fields<Name extends Request> = z.output<(typeof teamRequests)[Name]> & { readonly teamId: string }
+
+/**
+ * Reads the fields of a body or of a query.
+ *
+ * @throws {ApiError} 400 `invalid_request`. The message names the path of the first error, such as `domains[3]`, and
+ *   does not repeat the value.
+ */
+export function readFields<Name extends Request>(name: Name, sent: unknown, keyContext: KeyContext): Fields<Name> {
+  const isTeam = keyContext.type === 'team'
+  const { team_id, ...fields } = parse(isTeam ? teamRequests[name] : requests[name], sent) as Record<string, unknown>
+  return { ...fields, teamId: isTeam ? keyContext.teamId : team_id } as Fields<Name>
+}
+
+/** @throws {ApiError} as for {@link readFields}. */
+export function parse<Schema extends z.ZodType>(schema: Schema, sent: unknown): z.output<Schema> {
+  const result = schema.safeParse(sent)
+  if (result.success) return result.data
+  const [{ path, message }] = result.error.issues as [z.core.$ZodIssue]
+  throw invalidRequest(`${path.map((key, at) => (at ? `[${String(key)}]` : String(key))).join('')} ${message}`.trim())
+}

@@ -1,5 +1,5 @@
 import { describe, isText } from '../options.ts'
-import type { Part } from './part.ts'
+import type { Part } from './retries.ts'
 
 /** Hostnames: an array, another iterable, or an async iterable such as the lines of a file. */
 export type Names = Iterable<string> | AsyncIterable<string>
@@ -67,7 +67,7 @@ async function* readParts(all: Names): AsyncGenerator<Part, void, undefined> {
   let place = 0
   const toPart = (): Part => {
     const places = names.map((_, index) => place - names.length + index)
-    const part = { names, places, failures: 0, refusals: 0, successesBefore: 0, dueAt: 0, isLastTry: false }
+    const part = { names, places, failures: 0, refusals: 0, successesBefore: 0, dueAt: 0 }
     names = []
     return part
   }

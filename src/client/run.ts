@@ -1,6 +1,6 @@
-import type { ResultOfName } from './calls.ts'
 import type { Names } from './names-source.ts'
 import { type NamesOperation, type NamesOptions, sendNames } from './send-names.ts'
+import type { ResultOfName } from './send-part.ts'
 
 /**
  * Work that begins when you use `await` or `for await`. `await` collects all results. `for await` yields each result as

@@ -1,12 +1,13 @@
 import { optional, type Rule, type Rules, requireOptions } from '../options.ts'
 import type { CallFailure, FailedAttempt } from './answer.ts'
 import { CallError, type CallOptions, callRules, DEFAULT_PATIENCE, onProgressRule } from './call.ts'
-import { type Batch, type BatchOperation, createCalls, type ResultOfName } from './calls.ts'
 import { countNames, createNamesSource, type Names } from './names-source.ts'
-import type { Part } from './part.ts'
-import { createQueue } from './queue.ts'
+import { createRetries, type Part, type PartOutcome } from './retries.ts'
+import { type BatchOperation, type ResultOfName, sendPart } from './send-part.ts'
 
 const DEFAULT_CONCURRENCY = 4
+/** How many calls, per concurrent call, may be sent while the results of an earlier one are missing. */
+const CALLS_AHEAD = 4
 
 /** Options for sending any number of names. */
 export interface NamesOptions<Result> extends CallOptions {
@@ -78,64 +79,84 @@ export async function* sendNames<Result extends ResultOfName>(
   options: NamesOptions<Result>,
   { Failure, rules: ownRules, ...operation }: NamesOperation<Result>,
   kept: readonly Result[] = [],
-): AsyncGenerator<Batch<Result>, void, undefined> {
+): AsyncGenerator<PartOutcome<Result>, void, undefined> {
   requireOptions(options, { ...rules, ...ownRules })
-  const { patience = DEFAULT_PATIENCE, concurrency = DEFAULT_CONCURRENCY, signal, onProgress } = options
-  signal?.throwIfAborted()
-  const bell = createBell()
-  const source = createNamesSource(names, bell.ring)
-  const queue = createQueue({ concurrency, patience })
+  const { patience = DEFAULT_PATIENCE, concurrency = DEFAULT_CONCURRENCY, onProgress } = options
+  options.signal?.throwIfAborted()
   const controller = new AbortController()
-  const stop = () => controller.abort(signal?.reason)
-  signal?.addEventListener('abort', stop, { once: true })
-  controller.signal.addEventListener('abort', bell.ring)
-  const calls = createCalls<Result>({ ...options, concurrency, signal: controller.signal }, operation, queue, bell.ring)
+  const signal = options.signal ? AbortSignal.any([options.signal, controller.signal]) : controller.signal
+  let wake = () => {}
+  signal.addEventListener('abort', () => wake())
+  const source = createNamesSource(names, () => wake())
+  const retries = createRetries({ concurrency, patience })
+  /** In the order in which they were sent: the calls under way, and those whose results have not been yielded yet. */
+  const calls: { part: Part; outcome?: PartOutcome<Result> }[] = []
+  let crash: FailedAttempt | undefined
 
+  const failure = () => crash ?? retries.end()
+  const isUnderWay = ({ outcome }: { outcome?: unknown }) => outcome === undefined
+  const hasRoom = () =>
+    !failure() && calls.length < CALLS_AHEAD * concurrency && calls.filter(isUnderWay).length < concurrency
   function takeNext(): Part | undefined {
-    if (!calls.hasRoom() || source.failure()) return undefined
-    const due = queue.takeDue()
-    if (due) return due
-    const next = queue.mayTakeNew() ? source.take() : undefined
-    if (next) return queue.markNew(next)
-    return source.isAtEnd() ? queue.takeGivenUp() : undefined
+    const next = retries.mayTakeNew() ? source.take() : undefined
+    return next && retries.markNew(next)
   }
   function startCalls(): void {
-    for (let part = takeNext(); part; part = takeNext()) calls.start(part)
+    while (hasRoom() && !source.failure()) {
+      const part = retries.take(false) ?? takeNext() ?? (source.isAtEnd() ? retries.take(true) : undefined)
+      if (part === undefined) return
+      const call: (typeof calls)[number] = { part }
+      calls.push(call)
+      sendPart<Result>(part, { ...options, signal }, operation)
+        .then(outcome => {
+          call.outcome = outcome
+          retries.settle(part, outcome)
+        })
+        .catch(cause => {
+          call.outcome = { places: [], results: [] }
+          crash ??= { message: 'The call could not be sent.', mayPass: false, cause }
+        })
+        .finally(() => wake())
+    }
   }
   function findResumeAt(): number {
-    const firsts = [...calls.parts(), ...queue.parts()].map(({ places }) => places[0] as number)
-    return Math.min(source.taken(), ...firsts)
+    const parts = [...calls.map(({ part }) => part), ...retries.parts()]
+    return Math.min(source.taken(), ...parts.map(({ places }) => places[0] as number))
+  }
+  function throwIfOver(isDone: boolean): void {
+    const cause = failure() ?? (isDone || source.isAtEnd() || !retries.mayTakeNew() ? retries.whyStuck() : undefined)
+    if (cause) {
+      const inputs = toInputs(retries.parts())
+      const state = { results: Object.values(kept), inputs, resumeAt: findResumeAt() }
+      throw new Failure(explain(cause, inputs.length), state)
+    }
+    if (source.failure()) throw source.failure()?.error
   }
   try {
     for (let done = 0; ; ) {
       startCalls()
-      for (let batch = calls.takeAnswered(); batch; batch = calls.takeAnswered()) {
-        yield batch
-        done += batch.results.length
-        await onProgress?.({ done, total: countNames(names), resumeAt: findResumeAt(), results: batch.results })
+      const { outcome } = calls[0] ?? {}
+      if (outcome) {
+        calls.shift()
+        if (outcome.results.length === 0) continue
+        yield outcome
+        done += outcome.results.length
+        await onProgress?.({ done, total: countNames(names), resumeAt: findResumeAt(), results: outcome.results })
+        continue
       }
-      controller.signal.throwIfAborted()
-      // Taking results has made room for further calls.
-      startCalls()
-      if (calls.areOver()) {
-        const isDone = source.isAtEnd() && queue.isEmpty()
-        const hasNew = queue.mayTakeNew() && !source.isAtEnd()
-        const failure = calls.failure() ?? (isDone ? queue.refusal() : hasNew ? undefined : queue.whyTooLate())
-        if (failure) {
-          const inputs = toInputs(queue.parts())
-          throw new Failure(explain(failure, inputs.length), {
-            results: Object.values(kept),
-            inputs,
-            resumeAt: findResumeAt(),
-          })
-        }
-        if (source.failure()) throw source.failure()?.error
-        if (isDone) return
-      }
-      await bell.wait(calls.hasRoom() ? queue.untilDue() : Number.POSITIVE_INFINITY)
+      signal.throwIfAborted()
+      const isDone = source.isAtEnd() && retries.isEmpty()
+      if (calls.length === 0) throwIfOver(isDone)
+      if (calls.length === 0 && isDone) return
+      const wait = hasRoom() ? retries.untilDue() : Number.POSITIVE_INFINITY
+      let timer: ReturnType<typeof setTimeout> | undefined
+      await new Promise<void>(resolve => {
+        wake = resolve
+        if (wait < Number.POSITIVE_INFINITY) timer = setTimeout(resolve, wait)
+      })
+      clearTimeout(timer)
     }
   } finally {
-    signal?.removeEventListener('abort', stop)
     controller.abort()
     source.close()
   }
@@ -153,26 +174,4 @@ function toInputs(parts: readonly Part[]): readonly string[] {
     names.map((name, index) => [places[index] as number, name] as const),
   )
   return placed.sort(([one], [other]) => one - other).map(([, name]) => name)
-}
-
-/** Creates a bell. `ring` ends the current `wait` or, if there is none, the next `wait`. */
-function createBell() {
-  let hasRung = false
-  let wake = () => {}
-  return {
-    ring() {
-      hasRung = true
-      wake()
-    },
-    async wait(milliseconds: number): Promise<void> {
-      let timer: ReturnType<typeof setTimeout> | undefined
-      if (!hasRung)
-        await new Promise<void>(resolve => {
-          wake = resolve
-          if (milliseconds < Number.POSITIVE_INFINITY) timer = setTimeout(resolve, milliseconds)
-        })
-      clearTimeout(timer)
-      hasRung = false
-    },
-  }
 }

@@ -2,13 +2,13 @@ import { optional, type Rules, requireOptions } from '../options.ts'
 import type { InvalidResult, PreviewResult } from '../wire/response.ts'
 import { takeWords } from './answer.ts'
 import { type CallOptions, callRules } from './call.ts'
-import { previewFields } from './calls.ts'
 import { deleteAll } from './delete-all.ts'
 import { listAll } from './list-all.ts'
 import type { Names } from './names-source.ts'
 import { registerAll } from './register-all.ts'
 import { createRun } from './run.ts'
 import { concurrencyRule, NamesError, type NamesOptions } from './send-names.ts'
+import { previewFields } from './send-part.ts'
 
 type SharedOptions = CallOptions & Pick<NamesOptions<unknown>, 'concurrency'>
 
@@ -90,11 +90,15 @@ const rules: Rules = {
 export async function syncAll(wanted: Names, options: SyncAllOptions): Promise<SyncPlan> {
   requireOptions(options, rules)
   const { dryRun = false, mostDeletions = DEFAULT_MOST_DELETIONS, ...callOptions } = options
-  const plan = await makePlan(wanted, callOptions)
+  const { isFull, ...plan } = await makePlan(wanted, callOptions)
   if (dryRun) return plan
   const { additions, deletions, unchanged, refused } = plan
   if (refused.length > 0)
     throw new SyncAllError(`${describeRefused(refused, options.apiKey)} Nothing was changed.`, plan)
+  if (isFull && additions.length > deletions.length) {
+    const message = `The team's limit leaves no room for ${additions.length} more names and ${deletions.length} fewer.`
+    throw new SyncAllError(`${message} Nothing was changed.`, plan)
+  }
   const registered = unchanged + deletions.length
   if (deletions.length > mostDeletions * registered) {
     const message = `${deletions.length} of ${registered} registrations would be deleted, but "mostDeletions" is`
@@ -117,16 +121,19 @@ const previewing = {
   path: '/preview',
   fields: previewFields,
   Failure: NamesError<PreviewResult>,
+  // The name could be registered, but only after others are deleted. Unlike other results, this one has no `domain`.
+  resultAtLimit: (input: string) => ({ status: 'created', input }),
 } as const
 
 /** Lists the registered names before any other step, so names that other callers register later are not deleted. */
-async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan> {
+async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan & { readonly isFull: boolean }> {
   const { concurrency: _, ...listOptions } = options
   const unwanted = new Set<string>()
   for await (const { domain } of listAll(listOptions)) unwanted.add(domain)
   const registered = unwanted.size
   const additions: string[] = []
   const refused: InvalidResult[] = []
+  let isFull = false
   /** The input of each wanted name, keyed by its canonical form. */
   const inputs = new Map<string, string>()
   for await (const result of createRun(wanted, options, previewing, results => results)) {
@@ -136,13 +143,14 @@ async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan
     }
     // The result of a name that conflicts with another name of the same team has no `domain`. The conflicting name
     // itself is not registered, or its status would be `existing`.
+    if (result.status === 'created' && !('domain' in result)) isFull = true
     const domain = 'domain' in result ? result.domain : toCanonical(result.input)
     if (result.status !== 'existing') additions.push(result.input)
     unwanted.delete(domain)
     inputs.set(domain, result.input)
   }
   refused.push(...findOverlaps(inputs))
-  return { additions, deletions: [...unwanted], unchanged: registered - unwanted.size, refused }
+  return { additions, deletions: [...unwanted], unchanged: registered - unwanted.size, refused, isFull }
 }
 
 /** Whether the name conflicts only with registrations of the same team, which may be deleted first. */

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { SyncAllError, syncAll } from '../../src/client/index.ts'
+import { createMemoryStore } from '../../src/index.ts'
 import { save } from '../../src/testing/calls.ts'
 import { isLong } from '../counts.ts'
 import { createStore, rejection } from '../fixtures.ts'
@@ -112,6 +113,53 @@ test.each([
     expect(await list()).toEqual(before)
   },
 )
+
+describe('for a team at its limit, syncAll', () => {
+  async function createFull(count: number, room = 0) {
+    const team = { id: '1', organizationId: '10', state: 'active', maxDomains: count + room } as const
+    const store = createMemoryStore({ teams: [team, { ...team, id: '2' }] })
+    await save(store, '1', names(count))
+    await save(store, '2', ['elsewhere.com'])
+    const list = async () => (await store.list({ teamId: '1', limit: 1000 })).map(({ domain }) => domain)
+    return { list, ...callHere(store) }
+  }
+  const options = { mostDeletions: 1 }
+
+  test.each([
+    [10, 0, 3],
+    [300, 0, 300],
+    [300, 7, 150],
+  ])('replaces names (%i names, room for %i, %i replaced)', async (count, room, replaced) => {
+    const { list, options: call, calls } = await createFull(count, room)
+    const wanted = names(count + replaced).slice(replaced)
+    const plan = await syncAll(wanted, { ...call, ...options })
+    expect([plan.additions.length, plan.deletions.length]).toEqual([replaced, replaced])
+    expect((await list()).toSorted()).toEqual(wanted.toSorted())
+    expect(calls.length).toBeLessThan(20 + 2 * replaced)
+  })
+
+  test('keeps a name in another spelling, with its ID', async () => {
+    const { list, options: call } = await createFull(3)
+    const plan = await syncAll([' N0.com.', 'bücher.com', 'n2.com'], { ...call, ...options })
+    expect(plan).toMatchObject({ additions: ['bücher.com'], deletions: ['n1.com'], unchanged: 2 })
+    expect((await list()).toSorted()).toEqual(['n0.com', 'n2.com', 'xn--bcher-kva.com'])
+  })
+
+  test.each<[what: string, wanted: string[], message: RegExp]>([
+    ['a wanted name cannot be registered', ['n0.com', 'new.com', 'localhost'], /"localhost" .* Nothing was changed\.$/],
+    [
+      'another team has a wanted name',
+      ['n0.com', 'new.com', 'elsewhere.com'],
+      /elsewhere\.com.* Nothing was changed\.$/,
+    ],
+    ['wanted names overlap', ['n0.com', 'a.b.com', '*.b.com'], /is covered by .* Nothing was changed\.$/],
+    ['there are more additions than deletions', names(5).slice(1), /no room for 2 more names and 1 fewer\. Nothing/],
+  ])('changes nothing if %s', async (_, wanted, message) => {
+    const { list, options: call } = await createFull(3)
+    expect(String(await rejection(syncAll(wanted, { ...call, ...options })))).toMatch(message)
+    expect(await list()).toEqual(names(3))
+  })
+})
 
 test('syncAll deletes as many names as `mostDeletions` allows', async () => {
   const { list, options } = await create(names(10))

@@ -6,9 +6,9 @@ export default defineConfig(({ dts }) => ({
   entry: {
     index: 'src/index.ts',
     http: 'src/http/index.ts',
-    express: 'src/adapters/express.ts',
-    fastify: 'src/adapters/fastify.ts',
-    fetch: 'src/adapters/fetch.ts',
+    express: 'src/http/express.ts',
+    fastify: 'src/http/fastify.ts',
+    fetch: 'src/http/fetch.ts',
     openapi: 'src/openapi/index.ts',
     client: 'src/client/index.ts',
     webhook: 'src/webhook/index.ts',

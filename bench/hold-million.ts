@@ -3,7 +3,7 @@
  * run measures the CPU time of the longest turn of the event loop; the figure is the minimum of several runs. Reader
  * and server share one process.
  */
-import { domainsHandler } from '../src/adapters/fetch.ts'
+import { domainsHandler } from '../src/http/fetch.ts'
 import { createMemoryStore, type DomainStore, eachRegistration, reconcile } from '../src/index.ts'
 import { createPostgresStore, migrate } from '../src/postgres/index.ts'
 import { createSqliteStore } from '../src/sqlite/index.ts'

@@ -11,7 +11,7 @@ const examples = new URL('examples/', import.meta.url)
 /** Replaces an entry point's path in the heading with the name to import. */
 function completeReference(file) {
   const text = readFileSync(new URL(file, reference), 'utf8')
-  const name = file.replace(/\.md$/, '').replace('adapters/', '')
+  const name = file.replace(/\.md$/, '').replace('http/', '')
   const module = name === 'index' ? 'domain-registration' : `domain-registration/${name}`
   writeFileSync(new URL(file, reference), text.replace(/^# .*$/m, `# ${module}`))
   return findWithoutExample(text).map(publicName => `${module}: ${publicName}`)

@@ -9,9 +9,9 @@ import express from 'express'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { german } from '../examples/messages-in-german.ts'
 import { files as pictures } from '../site/pictures.ts'
-import { domainsRouter } from '../src/adapters/express.ts'
 import { statusByErrorCode } from '../src/errors/api-error.ts'
 import { classifyHostname } from '../src/hostname/classify.ts'
+import { domainsRouter } from '../src/http/express.ts'
 import { createMemoryStore, registerDomains } from '../src/index.ts'
 import { openapi } from '../src/openapi/index.ts'
 import { createKeys, createStore, team1, teams } from './fixtures.ts'
@@ -282,7 +282,7 @@ describe('the runbook', () => {
     )
 
   test('has an entry for each error message that the source can throw at run time', () => {
-    const sources = readSources('adapters', 'memory', 'operations', 'postgres', 'registry', 'sqlite', 'time', 'webhook')
+    const sources = readSources('http', 'memory', 'operations', 'postgres', 'registry', 'sqlite', 'time', 'webhook')
     // A message is thrown directly, is stored in a variable first, or is in the table of SQLite's failures.
     const messages = sources.flatMap(source => [
       ...source.matchAll(/(?<!Type|Cursor)Error\(\s*(['`])([A-Z].*?)\1/g),

@@ -92,7 +92,7 @@ const adapters = ['express', 'fastify', 'fetch']
 const entryPoints = ['http', 'client', 'webhook', 'openapi', 'postgres', 'sqlite', 'testing']
 const reference = [
   ['index', 'domain-registration'],
-  ...adapters.map(name => [`adapters/${name}`, `…/${name}`]),
+  ...adapters.map(name => [`http/${name}`, `…/${name}`]),
   ...entryPoints.map(name => [name, `…/${name}`]),
 ].map(([name, text]) => ({ path: `site/reference/${name}.md`, text }))
 

@@ -10,7 +10,6 @@ import { CALL_TIME_LIMIT, createDeadline, type Deadline } from '../time/deadline
 import { MAX_DOMAINS } from '../wire/schemas.ts'
 import { guardExport } from './export.ts'
 import { createDefaultOnError, type Step } from './failure.ts'
-import { operations } from './operations.ts'
 import {
   DEFAULT_BODY_LIMIT,
   DEFAULT_BODY_TIME_LIMIT,
@@ -24,6 +23,7 @@ import {
 import { createRateLimit } from './rate-limit.ts'
 import { type HandlerRequest, type OperationName, readHeader, readJson } from './request.ts'
 import { type HandlerResponse, respond, respondWithError } from './response.ts'
+import { operations } from './routes.ts'
 
 /**
  * Creates the request handler that all adapters share. The handler does not depend on a framework: it takes the headers

@@ -7,9 +7,9 @@ import type { DomainStore } from '../registry/store.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 import { timeLimitRule } from '../time/deadline.ts'
 import type { FailureContext } from './failure.ts'
-import { type OperationResult, operationNames, operations } from './operations.ts'
 import type { RateLimiter, RateLimiterFailure } from './rate-limiter.ts'
 import type { HandlerRequest, OperationName } from './request.ts'
+import { type OperationResult, operationNames, operations } from './routes.ts'
 
 export const DEFAULT_PATH = '/v1/domains'
 

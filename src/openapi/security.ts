@@ -1,6 +1,6 @@
-import { operations } from '../http/operations.ts'
 import { DEFAULT_OPERATIONS } from '../http/options.ts'
 import type { OperationName } from '../http/request.ts'
+import { operations } from '../http/routes.ts'
 import { DEFAULT_PREFIX } from '../keys/api-key.ts'
 import { optional, type Rules } from '../options.ts'
 import type { SecurityScheme } from './document.ts'

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import express from 'express'
 import { expect, onTestFinished, test } from 'vitest'
-import { domainsRouter } from '../../src/adapters/express.ts'
+import { domainsRouter } from '../../src/http/express.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 import { listen } from '../listen.ts'
 

@@ -1,5 +1,5 @@
 import { onTestFinished, vi } from 'vitest'
-import { domainsHandler } from '../../src/adapters/fetch.ts'
+import { domainsHandler } from '../../src/http/fetch.ts'
 import type { MemoryStore } from '../../src/index.ts'
 
 const scopes = ['domains:create', 'domains:delete', 'domains:read']

@@ -1,7 +1,7 @@
 import type { RequestListener, ServerResponse } from 'node:http'
 import express from 'express'
 import { onTestFinished } from 'vitest'
-import { domainsRouter } from '../../src/adapters/express.ts'
+import { domainsRouter } from '../../src/http/express.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 import { listen } from '../listen.ts'
 

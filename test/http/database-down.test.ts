@@ -1,7 +1,7 @@
 import { Pool } from 'pg'
 import { RateLimiterPostgres } from 'rate-limiter-flexible'
 import { expect, onTestFinished, test } from 'vitest'
-import { domainsHandler } from '../../src/adapters/fetch.ts'
+import { domainsHandler } from '../../src/http/fetch.ts'
 import { generateApiKey } from '../../src/index.ts'
 import { createPostgresKeyStore, createPostgresStore } from '../../src/postgres/index.ts'
 import { createStore, teams } from '../fixtures.ts'

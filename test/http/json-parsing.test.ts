@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest'
 import { createHandler } from '../../src/http/index.ts'
-import { expectDocumented } from '../adapters/documented.ts'
 import { createStore, team1 } from '../fixtures.ts'
 import { readCases } from '../vectors/read.ts'
+import { expectDocumented } from './documented.ts'
 
 /** Every input of the JSON parsing test suite. */
 const cases = readCases<[file: string, base64: string, times: number]>('json-parsing.json').map(

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import express from 'express'
 import { afterEach, expect, test, vi } from 'vitest'
-import { domainsRouter } from '../../src/adapters/express.ts'
+import { domainsRouter } from '../../src/http/express.ts'
 import { createWebhook } from '../../src/webhook/index.ts'
 import { counts, isLong } from '../counts.ts'
 import { createStore, team1 } from '../fixtures.ts'

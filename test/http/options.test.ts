@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
-import { type DomainsRouterOptions, domainsRouter } from '../../src/adapters/express.ts'
-import { domainsHandler } from '../../src/adapters/fetch.ts'
+import { type DomainsRouterOptions, domainsRouter } from '../../src/http/express.ts'
+import { domainsHandler } from '../../src/http/fetch.ts'
 import { createHandler } from '../../src/http/index.ts'
 import { createKeys, createStore, team1 } from '../fixtures.ts'
 

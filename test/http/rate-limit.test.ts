@@ -7,13 +7,13 @@ import {
   type RLWrapperBlackAndWhite,
 } from 'rate-limiter-flexible'
 import { expect, expectTypeOf, onTestFinished, test, vi } from 'vitest'
-import { domainsRouter } from '../../src/adapters/express.ts'
+import { domainsRouter } from '../../src/http/express.ts'
 import type { HandlerOptions, RateLimiter } from '../../src/http/index.ts'
 import { hashApiKey } from '../../src/index.ts'
-import { expectHarmless } from '../adapters/harmless.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 import { listen } from '../listen.ts'
 import { openDatabase } from '../postgres/server.ts'
+import { expectHarmless } from './harmless.ts'
 
 /** A server with a limiter, for one test. Every response is checked against the documentation. */
 async function serve(options: Partial<HandlerOptions>) {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { domainsHandler } from '../../src/adapters/fetch.ts'
 import { type ErrorCode, statusByErrorCode } from '../../src/errors/api-error.ts'
+import { domainsHandler } from '../../src/http/fetch.ts'
 import { createHandler, type HandlerOptions } from '../../src/http/index.ts'
-import { operations as table } from '../../src/http/operations.ts'
+import { operations as table } from '../../src/http/routes.ts'
 import { createMemoryStore } from '../../src/memory/memory-store.ts'
 import { type Operation, openapi } from '../../src/openapi/index.ts'
 import { save } from '../../src/testing/calls.ts'
@@ -115,7 +115,7 @@ describe('the example of an error equals a real response:', () => {
 
   /** How to provoke each code: the options of the handler, and the request. */
   const provocations: Record<
-    Exclude<ErrorCode, 'not_found' | 'method_not_allowed'>, // tested in test/adapters/fetch.test.ts
+    Exclude<ErrorCode, 'not_found' | 'method_not_allowed'>, // tested in test/http/fetch.test.ts
     [options: Partial<HandlerOptions>, body?: unknown, contentType?: string]
   > = {
     invalid_request: [asTeam1, { domains: [] }],

@@ -1,7 +1,7 @@
 import express from 'express'
 import type { Pool, PoolClient, PoolConfig } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { domainsRouter } from '../../src/adapters/express.ts'
+import { domainsRouter } from '../../src/http/express.ts'
 import { generateApiKey } from '../../src/keys/api-key.ts'
 import { registerDomains } from '../../src/operations/register-domains.ts'
 import { createPostgresKeyStore, createPostgresStore, migrate } from '../../src/postgres/index.ts'

@@ -13,7 +13,8 @@ export const layers: readonly (readonly string[])[] = [
   ['operations/'],
   ['http/', 'testing/', 'client/', 'webhook/'],
   ['openapi/', 'index.ts'],
-  ['adapters/', 'cli/'],
+  ['http/fastify-swagger.ts', 'cli/'],
+  ['http/fastify.ts'],
 ]
 
 /**
@@ -26,17 +27,17 @@ export const packages: Readonly<Record<string, { by: readonly string[]; only?: '
   tldts: { by: ['hostname/public-suffix.ts'] },
   'tldts/package.json': { by: ['hostname/suffix-list.ts'] },
   zod: { by: ['wire/', 'openapi/'] },
-  express: { by: ['adapters/express.ts'], only: 'types' },
-  fastify: { by: ['adapters/fastify.ts'], only: 'types' },
+  express: { by: ['http/express.ts'], only: 'types' },
+  fastify: { by: ['http/fastify.ts'], only: 'types' },
   'node:fs': { by: ['cli/'] },
   'node:module': { by: ['cli/'] },
   'node:path': { by: ['cli/'] },
   'node:readline': { by: ['cli/'] },
   'node:util': { by: ['cli/'] },
   'node:crypto': { by: ['keys/sha256.ts'], only: 'types' },
-  'node:http': { by: ['adapters/'], only: 'types' },
-  'node:stream': { by: ['adapters/node-body.ts'] },
-  'node:http2': { by: ['adapters/node-body.ts'], only: 'types' },
+  'node:http': { by: ['http/'], only: 'types' },
+  'node:stream': { by: ['http/node-body.ts'] },
+  'node:http2': { by: ['http/node-body.ts'], only: 'types' },
 }
 
 /** The maximum length of a line, comments included. */

@@ -45,8 +45,8 @@ test.each<[string, Record<string, string>, string[]]>([
   ],
   [
     'a file that imports more than types from a framework',
-    { 'adapters/express.ts': `import { Router } from 'express'` },
-    ['package: src/adapters/express.ts imports more than types of express'],
+    { 'http/express.ts': `import { Router } from 'express'` },
+    ['package: src/http/express.ts imports more than types of express'],
   ],
   [
     'a line of more than 120 columns',

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import express from 'express'
-import { domainsRouter } from '../../src/adapters/express.ts'
+import { domainsRouter } from '../../src/http/express.ts'
 import type { KeyStore } from '../../src/keys/key-store.ts'
 import type { ManagedStore } from '../../src/registry/managed-store.ts'
 import { startSynchronizing } from '../../src/registry/start-synchronizing.ts'

@@ -1,7 +1,7 @@
 import express from 'express'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { domainsRouter } from '../../src/adapters/express.ts'
+import { domainsRouter } from '../../src/http/express.ts'
 import { hashApiKey } from '../../src/index.ts'
 import { counts, seed } from '../counts.ts'
 import { createKeys, createStore } from '../fixtures.ts'

@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http'
-import { createHandler } from '../http/handler.ts'
-import { findOperation } from '../http/operations.ts'
+import { type Rules, requireOptions } from '../options.ts'
+import { deliver } from './deliver.ts'
+import { createHandler } from './handler.ts'
+import { abandonBody, cutOff, type NodeRequest, readNodeBody, readNodeHeader } from './node-body.ts'
 import {
   DEFAULT_BODY_TIME_LIMIT,
   DEFAULT_OPERATIONS,
@@ -11,12 +13,10 @@ import {
   pathRule,
   toPath,
   withoutTrailingSlash,
-} from '../http/options.ts'
-import { type AdapterRequest, type HandlerRequest, type OperationName, readQuery } from '../http/request.ts'
-import type { HandlerResponse } from '../http/response.ts'
-import { type Rules, requireOptions } from '../options.ts'
-import { deliver } from './deliver.ts'
-import { abandonBody, cutOff, type NodeRequest, readNodeBody, readNodeHeader } from './node-body.ts'
+} from './options.ts'
+import { type AdapterRequest, type HandlerRequest, type OperationName, readQuery } from './request.ts'
+import type { HandlerResponse } from './response.ts'
+import { findOperation } from './routes.ts'
 
 /** A request to one of our operations, on a Node server. */
 interface Exchange<Raw> {

@@ -1,8 +1,8 @@
-import { operations } from '../http/operations.ts'
-import { type HandlerSettings, withoutTrailingSlash } from '../http/options.ts'
-import type { OperationName } from '../http/request.ts'
 import { type OpenApiDocument, type OpenApiOptions, openapi } from '../openapi/index.ts'
 import { apiKeys } from '../openapi/security.ts'
+import { type HandlerSettings, withoutTrailingSlash } from './options.ts'
+import type { OperationName } from './request.ts'
+import { operations } from './routes.ts'
 
 /** The plugin's options that affect the document. */
 type DescribedOptions = Pick<HandlerSettings, 'keyPrefix' | 'bodyLimit' | 'rateLimiter' | 'operations'> &

@@ -2,23 +2,17 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { bodyWithoutItsLength, notDeclaredAsJson, payloadTooLarge } from '../errors/call-errors.ts'
 import { type FailureRecord, writeToConsole } from '../errors/failure-log.ts'
-import { createDefaultOnError } from '../http/failure.ts'
-import { operations } from '../http/operations.ts'
-import {
-  DEFAULT_OPERATIONS,
-  type HandlerOptions,
-  type PathOption,
-  toPath,
-  withoutTrailingSlash,
-} from '../http/options.ts'
-import type { AdapterRequest, HandlerRequest, OperationName } from '../http/request.ts'
 import type { OpenApiOptions } from '../openapi/index.ts'
 import { securityRules } from '../openapi/security.ts'
 import type { Rules } from '../options.ts'
+import { createDefaultOnError } from './failure.ts'
 import { describeForSwagger } from './fastify-swagger.ts'
 import { mountOnNode } from './mount-on-node.ts'
 import { readNodeBody, toReadable } from './node-body.ts'
+import { DEFAULT_OPERATIONS, type HandlerOptions, type PathOption, toPath, withoutTrailingSlash } from './options.ts'
 import { type RefusedBodies, toRefusedBody } from './refused-body.ts'
+import type { AdapterRequest, HandlerRequest, OperationName } from './request.ts'
+import { operations } from './routes.ts'
 
 /** Options of {@link domainsPlugin}. Fastify's own option `prefix` can be passed as well. */
 export type DomainsPluginOptions = HandlerOptions<AdapterRequest<FastifyRequest>> &

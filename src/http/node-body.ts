@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
 import { pipeline, Readable } from 'node:stream'
 import { bodyCutShort } from '../errors/call-errors.ts'
-import { type RequestBody, stopsReading } from '../http/request.ts'
 import { createChunks } from './chunks.ts'
+import { type RequestBody, stopsReading } from './request.ts'
 
 /**
  * Returns the value of a header. If a request has several `Authorization` lines, Node returns only the first one, but a

@@ -1,7 +1,9 @@
 import { isApiError } from '../errors/api-error.ts'
 import { bodyCutShort, methodNotAllowed, notFound } from '../errors/call-errors.ts'
-import { createHandler } from '../http/handler.ts'
-import { operations } from '../http/operations.ts'
+import { requireOptions } from '../options.ts'
+import { createChunks } from './chunks.ts'
+import { deliver } from './deliver.ts'
+import { createHandler } from './handler.ts'
 import {
   DEFAULT_OPERATIONS,
   DEFAULT_PAGE_TIME_LIMIT,
@@ -11,12 +13,10 @@ import {
   pathRule,
   toPath,
   withoutTrailingSlash,
-} from '../http/options.ts'
-import { type AdapterRequest, type OperationName, type RequestBody, readQuery, stopsReading } from '../http/request.ts'
-import { respondWithError } from '../http/response.ts'
-import { requireOptions } from '../options.ts'
-import { createChunks } from './chunks.ts'
-import { deliver } from './deliver.ts'
+} from './options.ts'
+import { type AdapterRequest, type OperationName, type RequestBody, readQuery, stopsReading } from './request.ts'
+import { respondWithError } from './response.ts'
+import { operations } from './routes.ts'
 
 /** A request, with the context that your framework passes along. */
 export interface FetchRequest<Context = unknown> extends AdapterRequest<Request> {

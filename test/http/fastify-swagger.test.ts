@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger'
 import fastify from 'fastify'
 import { describe, expect, test } from 'vitest'
-import { type DomainsPluginOptions, domainsPlugin } from '../../src/adapters/fastify.ts'
+import { type DomainsPluginOptions, domainsPlugin } from '../../src/http/fastify.ts'
 import { type OpenApiDocument, openapi } from '../../src/openapi/index.ts'
 import { createKeys, createStore, team1 } from '../fixtures.ts'
 

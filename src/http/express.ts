@@ -7,11 +7,11 @@ import {
   notPlain,
   payloadTooLarge,
 } from '../errors/call-errors.ts'
-import type { HandlerOptions, PathOption } from '../http/options.ts'
-import type { AdapterRequest, HandlerRequest, OperationName } from '../http/request.ts'
 import { mountOnNode } from './mount-on-node.ts'
 import { writeStream } from './node-body.ts'
+import type { HandlerOptions, PathOption } from './options.ts'
 import { type RefusedBodies, toRefusedBody } from './refused-body.ts'
+import type { AdapterRequest, HandlerRequest, OperationName } from './request.ts'
 
 /** Options of {@link domainsRouter}. */
 export type DomainsRouterOptions = HandlerOptions<AdapterRequest<Request>> & PathOption

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
-import { operationNames } from '../../src/http/operations.ts'
+import { operationNames } from '../../src/http/routes.ts'
 import { createStore, team1 } from '../fixtures.ts'
 import { servers } from './servers.ts'
 

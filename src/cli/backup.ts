@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { explainFailure } from '../sqlite/failures.ts'
-import { type Command, type Invocation, type Result, UsageError } from './command.ts'
-import { openExisting } from './sqlite.ts'
+import type { Command, Invocation, Result } from './command.ts'
+import { openExisting, UsageError } from './database.ts'
 import { plural } from './text.ts'
 
 export const backup: Command = {

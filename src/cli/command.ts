@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline'
-import type { OpenDatabase } from './connection.ts'
+import { type OpenDatabase, type Target, UsageError, type Values } from './database.ts'
 
 /** The output of a command: `text` for people, `data` for `--json`. */
 export interface Result {
@@ -9,12 +9,9 @@ export interface Result {
   readonly isWrong?: boolean
 }
 
-/** The values of a command's options, by name. */
-export type Values = Readonly<Record<string, string | undefined>>
-
 /** The environment and the streams that a command uses: those of `process`, or those of a test. */
 export interface Surroundings {
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly env: Values
   readonly stdin: NodeJS.ReadableStream
   readonly stdout: NodeJS.WritableStream
   readonly stderr: NodeJS.WritableStream
@@ -56,14 +53,6 @@ export interface Command {
   /** @returns The output, or nothing if the command has already written it. */
   run(invocation: Invocation): Promise<Result | undefined>
 }
-
-/** The location of the tables. */
-export type Target =
-  | { readonly kind: 'postgres'; readonly url: string; readonly schema: string | undefined }
-  | { readonly kind: 'sqlite'; readonly file: string }
-
-/** An error in how the command was called. The exit code is 2. */
-export class UsageError extends Error {}
 
 /** @throws {UsageError} if the option was not passed. */
 export function requireValue(values: Values, name: string, expected: string): string {

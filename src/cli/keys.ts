@@ -2,16 +2,8 @@ import { readFileSync } from 'node:fs'
 import { generateApiKey, hashApiKey, parseApiKey } from '../keys/api-key.ts'
 import { SCOPES } from '../keys/key-context.ts'
 import type { KeyOwner, StoredKeyRecord } from '../keys/key-record.ts'
-import {
-  type Command,
-  type Invocation,
-  type Result,
-  readInput,
-  requireValue,
-  type Surroundings,
-  UsageError,
-  type Values,
-} from './command.ts'
+import { type Command, type Invocation, type Result, readInput, requireValue, type Surroundings } from './command.ts'
+import { UsageError, type Values } from './database.ts'
 import { toTable } from './text.ts'
 
 const ownerOptions = ['team', 'organization']

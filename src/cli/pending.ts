@@ -1,7 +1,8 @@
 import type { ManagedStore } from '../registry/managed-store.ts'
 import type { PendingChange } from '../registry/outbox.ts'
 import { MOST_AT_ONCE } from '../registry/store.ts'
-import { type Command, type Invocation, type Result, readLimit, UsageError } from './command.ts'
+import { type Command, type Invocation, type Result, readLimit } from './command.ts'
+import { UsageError } from './database.ts'
 import { toDisplayed } from './names.ts'
 import { plural, toTable } from './text.ts'
 

@@ -1,7 +1,16 @@
 import { parseArgs } from 'node:util'
 import { backup } from './backup.ts'
-import { type Command, type Invocation, type Surroundings, type Target, UsageError, type Values } from './command.ts'
-import type { OpenDatabase } from './connection.ts'
+import type { Command, Invocation, Surroundings } from './command.ts'
+import {
+  findSecrets,
+  type OpenDatabase,
+  openPostgres,
+  openSqlite,
+  readTarget,
+  type Target,
+  UsageError,
+  type Values,
+} from './database.ts'
 import { doctor } from './doctor/doctor.ts'
 import { status } from './doctor/status.ts'
 import { createKey, expireKey, listKeys, revokeKey, rotateKey, whoseKey } from './keys.ts'
@@ -10,9 +19,6 @@ import { exportRegistrations, importRegistrations } from './move.ts'
 import { exportKeys, importKeys } from './move-keys.ts'
 import { classify, count, find, list } from './names.ts'
 import { pending } from './pending.ts'
-import { openPostgres } from './postgres.ts'
-import { openSqlite } from './sqlite.ts'
-import { findSecrets, readTarget } from './target.ts'
 import { releaseNames, transferNames } from './teams.ts'
 import { explainError, toJson } from './text.ts'
 import { readVersion } from './version.ts'

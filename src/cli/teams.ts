@@ -1,15 +1,8 @@
 import { releaseAll, transfer } from '../operations/transfer.ts'
 import type { ManagedStore } from '../registry/managed-store.ts'
 import { MOST_AT_ONCE, type Registration } from '../registry/store.ts'
-import {
-  type Command,
-  type Invocation,
-  type Result,
-  readInput,
-  requireValue,
-  type Surroundings,
-  UsageError,
-} from './command.ts'
+import { type Command, type Invocation, type Result, readInput, requireValue, type Surroundings } from './command.ts'
+import { UsageError } from './database.ts'
 import { plural, toPrintable } from './text.ts'
 
 const count = (total: number) => plural(total, 'registration', 'registrations')

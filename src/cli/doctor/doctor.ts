@@ -1,6 +1,6 @@
 import { suffixList } from '../../hostname/suffix-list.ts'
 import type { Command, Invocation, Result } from '../command.ts'
-import { findSecrets } from '../target.ts'
+import { findSecrets } from '../database.ts'
 import { explainError, plural, toPrintable } from '../text.ts'
 import { type Finding, note, ok, wrong } from './finding.ts'
 import { examinePostgres } from './postgres.ts'

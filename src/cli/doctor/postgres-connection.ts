@@ -1,4 +1,4 @@
-import { createPool } from '../postgres.ts'
+import { createPool } from '../database.ts'
 
 /** The location of the tables. */
 export interface Place {

@@ -1,5 +1,5 @@
 import { sqliteSchema } from '../../sqlite/schema.ts'
-import type { Handle } from '../sqlite.ts'
+import type { Handle } from '../database.ts'
 import { type Finding, wrong } from './finding.ts'
 
 /** A table or an index, with the SQL that created it, as stored by SQLite. */

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { explainFailure } from '../../sqlite/failures.ts'
 import { SCHEMA_VERSION } from '../../sqlite/schema.ts'
-import { type Handle, hasTables, openHandle } from '../sqlite.ts'
+import { type Handle, hasTables, openHandle } from '../database.ts'
 import { compareVersions, type Finding, noTables, ok, wrong } from './finding.ts'
 import { findSqliteDrift } from './sqlite-drift.ts'
 

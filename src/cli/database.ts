@@ -1,0 +1,239 @@
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { KeyOwner } from '../keys/key-record.ts'
+import type { ManagedKeyStore } from '../keys/key-store.ts'
+import { createPostgresKeyStore } from '../postgres/key-store.ts'
+import { migrate } from '../postgres/migrate.ts'
+import type { PostgresPool } from '../postgres/pg-pool.ts'
+import { toTables } from '../postgres/schema.ts'
+import { createPostgresStore } from '../postgres/store.ts'
+import type { ManagedStore } from '../registry/managed-store.ts'
+import type { SqliteHandle } from '../sqlite/driver.ts'
+import { explainFailure } from '../sqlite/failures.ts'
+import { createSqliteKeyStore } from '../sqlite/key-store.ts'
+import { createSqliteStore } from '../sqlite/store.ts'
+
+/** An error in how the command was called. The exit code is 2. */
+export class UsageError extends Error {}
+
+/** The location of the tables. */
+export type Target =
+  | { readonly kind: 'postgres'; readonly url: string; readonly schema: string | undefined }
+  | { readonly kind: 'sqlite'; readonly file: string }
+
+/** Values by name: those of a command's options, or of the environment's variables. */
+export type Values = Readonly<Record<string, string | undefined>>
+
+/**
+ * Reads `--database` and `--schema`.
+ *
+ * @param otherwise The address to use if neither the option nor the environment contains an address.
+ * @throws {UsageError} if the address is missing or invalid. The message never shows the address, which may contain a
+ *   password.
+ */
+export function readTarget({ database, schema }: Values, environment: Values, otherwise?: string): Target {
+  const address = database ?? environment.DATABASE_URL ?? otherwise
+  if (!address) {
+    throw new UsageError(
+      'Pass --database postgres://user:password@machine/name or --database file.db, or set DATABASE_URL',
+    )
+  }
+  if (/^postgres(?:ql)?:\/\//.test(address)) {
+    if (slashInPassword.test(address)) throw new UsageError('Write a "/" in the password of the address as %2F')
+    return { kind: 'postgres', url: address, schema }
+  }
+  if (keyWords.test(address)) {
+    throw new UsageError(
+      'The database must be an address such as postgres://user:password@machine/name, not libpq keywords',
+    )
+  }
+  if (/^[a-z][a-z+.-]+:/i.test(address) || hasPassword(address)) {
+    throw new UsageError('The database must be an address that begins with "postgres://", or the path of a SQLite file')
+  }
+  if (schema !== undefined) throw new UsageError('--schema is for PostgreSQL; SQLite has no schemas')
+  return { kind: 'sqlite', file: address }
+}
+
+/**
+ * Matches a slash in a password. The slash would end the host, so a part of the password would be taken for the host,
+ * which messages show.
+ */
+const slashInPassword = /^[a-z]+:\/\/[^?#/]*\/[^?#]*@/
+
+/** Matches the form "host=db user=me password=…", which would otherwise be read as the path of a SQLite file. */
+const keyWords = /(?:^|\s)(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=/i
+
+/**
+ * Whether the text looks like an address that has a password but lacks "postgres://", and not like the path of a file.
+ * A Windows path begins with a drive, such as `C:\`.
+ */
+const hasPassword = (address: string) =>
+  !/^[a-z]:[\\/]/i.test(address) && address.includes(':') && address.lastIndexOf('@') > address.indexOf(':')
+
+/** Finds the passwords that output must not show, in the environment and the parameters. */
+export function findSecrets(environment: Values, parameters: readonly string[]): string[] {
+  return [environment.PGPASSWORD, ...[environment.DATABASE_URL, ...parameters].flatMap(findPasswords)].filter(
+    secret => secret !== undefined && secret !== '',
+  ) as string[]
+}
+
+/**
+ * Finds the passwords in one parameter, such as an address, or an option with an address. Returns each password twice:
+ * as written, and decoded.
+ */
+function findPasswords(text = ''): string[] {
+  // An unencoded password may contain any character, so it ends at the last "@".
+  const [, , afterColon = ''] = /:\/\/([^:]*):(.*)/s.exec(text) ?? []
+  const beforeMachine = afterColon.slice(0, Math.max(0, afterColon.lastIndexOf('@')))
+  const [, named] = /password\s*=\s*'?([^&'\s]*)/i.exec(text) ?? []
+  return [beforeMachine, named].flatMap(secret => (secret ? [secret, decode(secret)] : []))
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** An open database. */
+export interface OpenDatabase {
+  /**
+   * Creates a store without a monitor. A release by this store stays pending until the application's next sweep pushes
+   * it.
+   *
+   * @param options `timeLimit`: milliseconds for each call; if absent, the store's default.
+   */
+  createStore(options?: { readonly timeLimit?: number }): ManagedStore
+  createKeyStore(): ManagedKeyStore
+  /** Lists the owners of keys: organizations, then teams, both sorted by ID. */
+  listOwners(): Promise<readonly KeyOwner[]>
+  /** Creates the tables if they are missing. */
+  migrate(): Promise<void>
+  close(): Promise<void>
+}
+
+/** SQL for {@link OpenDatabase.listOwners}. IDs are digits, so a longer ID is a larger number, and sorts later. */
+export const selectOwners = (table: string): string =>
+  `SELECT type, owner_id AS "ownerId" FROM ${table}
+   GROUP BY type, owner_id ORDER BY type, length(owner_id), owner_id`
+
+/** A store requires this function, but no command calls it, because only the application knows the teams. */
+export const findTeam = () => null
+
+/**
+ * Loads a package that the application has installed, searching from the current directory. Returns `undefined` if the
+ * package is not installed.
+ */
+export function loadDriver<Driver>(name: string): Driver | undefined {
+  const load = createRequire(join(process.cwd(), 'package.json'))
+  try {
+    load.resolve(name)
+  } catch {
+    return undefined
+  }
+  return load(name) as Driver
+}
+
+/** The part of a `pg` pool that commands use. */
+export type Pool = PostgresPool & {
+  connect(): Promise<Pick<Pool, 'query'> & { release(): void }>
+  query<Row>(text: string, values?: readonly unknown[]): Promise<{ rows: Row[] }>
+  on(event: 'error', listener: () => void): unknown
+  on(event: 'connect', listener: (client: Pick<Pool, 'on'>) => void): unknown
+  end(): Promise<void>
+}
+
+interface Pg {
+  Pool: new (options: object) => Pool
+}
+
+/** The time limit for opening a connection, in milliseconds. */
+const PATIENCE = 10_000
+
+/** Creates a pool of one connection, which the first statement opens. */
+export function createPool(url: string): Pool {
+  const pg = loadDriver<Pg>('pg')
+  if (!pg) throw new Error('PostgreSQL needs the package "pg" in this folder: npm install pg')
+  const options = { connectionString: url, max: 1, connectionTimeoutMillis: PATIENCE }
+  const pool = new pg.Pool({ ...options, application_name: 'domain-registration' })
+  // Without a listener, a lost connection would end the process. With a listener, only the statement that needs the
+  // connection fails. The pool reports the loss of an idle connection; the client reports that its own connection was
+  // lost.
+  pool.on('error', () => {})
+  pool.on('connect', client => client.on('error', () => {}))
+  return pool
+}
+
+export function openPostgres({ url, schema }: Extract<Target, { kind: 'postgres' }>): OpenDatabase {
+  const database = createPool(url)
+  const place = { database, schema }
+  return {
+    createStore: options => createPostgresStore({ ...place, findTeam, ...options }),
+    createKeyStore: () => createPostgresKeyStore(place),
+    listOwners: async () => (await database.query<KeyOwner>(selectOwners(toTables(place).keys))).rows,
+    migrate: () => migrate(place),
+    close: () => database.end(),
+  }
+}
+
+export type Handle = SqliteHandle & { close(): unknown }
+
+type Open = new (file: string) => Handle
+
+/**
+ * Opens a database file with `node:sqlite`, or, if Node lacks that, with a package that has the same interface. Creates
+ * the file if it is missing.
+ */
+export function openHandle(file: string): Handle {
+  const builtIn = (process.getBuiltinModule as (name: string) => unknown)('node:sqlite') as
+    | { DatabaseSync: Open }
+    | undefined
+  const Database = builtIn?.DatabaseSync ?? loadDriver<Open>('better-sqlite3') ?? loadDriver<Open>('libsql')
+  if (!Database) {
+    throw new Error(
+      'SQLite needs the package "better-sqlite3" or "libsql" in this folder: npm install better-sqlite3@12 ' +
+        '(or use Node 22.13 or later, which includes SQLite)',
+    )
+  }
+  try {
+    return new Database(file)
+  } catch (error) {
+    throw explainFailure(error)
+  }
+}
+
+export const hasTables = (handle: Handle): boolean =>
+  handle.prepare("SELECT 1 FROM sqlite_master WHERE name = 'domain_registration_version'").all().length > 0
+
+/**
+ * Opens a database file that contains the tables.
+ *
+ * @throws {Error} if the file or its tables do not exist.
+ */
+export function openExisting(file: string): Handle {
+  if (!existsSync(file)) throw new Error(`The file ${JSON.stringify(file)} does not exist: run migrate first`)
+  const database = openHandle(file)
+  try {
+    if (!hasTables(database)) throw new Error('The tables are missing: run migrate first')
+    return database
+  } catch (error) {
+    database.close()
+    throw explainFailure(error)
+  }
+}
+
+export function openSqlite(file: string, { mayCreate = false }: { readonly mayCreate?: boolean } = {}): OpenDatabase {
+  // Creating a store also creates its tables. If the path is mistyped, the tables must not be created in another
+  // program's database.
+  const database = mayCreate ? openHandle(file) : openExisting(file)
+  return {
+    createStore: options => createSqliteStore({ database, findTeam, ...options }),
+    createKeyStore: () => createSqliteKeyStore({ database }),
+    listOwners: async () => database.prepare(selectOwners('domain_registration_keys')).all() as KeyOwner[],
+    migrate: async () => void createSqliteStore({ database, findTeam }),
+    close: async () => void database.close(),
+  }
+}

@@ -1,8 +1,28 @@
 import { createDeadline, type Deadline, TimeLimitError } from '../time/deadline.ts'
-import { apply, type PostgresTransaction } from './bridge.ts'
-import { createSequence, type Database, type Sequence, type Settings } from './database.ts'
-import { hasCode } from './retry.ts'
-import type { Answer, BoundStatement } from './statement.ts'
+import {
+  type Answer,
+  apply,
+  type BoundStatement,
+  createSequence,
+  type Database,
+  hasCode,
+  type Sequence,
+  type Settings,
+} from './connection.ts'
+
+/** Sends statements in a transaction of a {@link PostgresBridge}, or in your own transaction. */
+export interface PostgresTransaction {
+  /**
+   * @param text The SQL, with `$1`, `$2` and so on for the values.
+   * @param values Strings, numbers, booleans and `null`.
+   */
+  query(text: string, values: unknown[]): PromiseLike<Answer>
+  /**
+   * A pool and a client of `pg` have this method, so the types do not accept them as a transaction. Pass an object with
+   * only `query` instead.
+   */
+  connect?: never
+}
 
 /*
  * Sends statements in the application's transaction, which must be in READ COMMITTED. The application passes its

@@ -1,7 +1,14 @@
-export type { PostgresBridge, PostgresJs, PostgresJsTransaction, PostgresTransaction } from './bridge.ts'
-export type { DriverOptions, PostgresDriver } from './driver.ts'
-export { createPostgresKeyStore, type PostgresKeyStore, type PostgresKeyStoreOptions } from './key-store.ts'
+export type { PostgresTransaction } from './application-transaction.ts'
+export type {
+  DriverOptions,
+  PostgresBridge,
+  PostgresClient,
+  PostgresDriver,
+  PostgresJs,
+  PostgresJsTransaction,
+  PostgresPool,
+} from './drivers.ts'
+export { createPostgresKeyStore, type PostgresKeyStore, type PostgresKeyStoreOptions } from './keys.ts'
 export { type MigrateOptions, migrate } from './migrate.ts'
-export type { PostgresClient, PostgresPool } from './pg-pool.ts'
 export { type PostgresSchemaOptions, postgresSchema } from './schema.ts'
 export { createPostgresStore, type PostgresStore, type PostgresStoreOptions } from './store.ts'

@@ -1,9 +1,7 @@
 import { requireOptions } from '../options.ts'
 import { createDeadline, type Deadline } from '../time/deadline.ts'
-import type { Database, Settings } from './database.ts'
-import { type DriverOptions, driverRules, toDatabase } from './driver.ts'
-import { findEngine } from './engine.ts'
-import { hasCode, retryConflicts } from './retry.ts'
+import { type Database, hasCode, type Settings, unprepared } from './connection.ts'
+import { type DriverOptions, driverRules, toDatabase } from './drivers.ts'
 import {
   createSchema,
   type PostgresSchemaOptions,
@@ -12,7 +10,7 @@ import {
   type Tables,
   toTables,
 } from './schema.ts'
-import { unprepared } from './statement.ts'
+import { findEngine, retryConflicts } from './transaction.ts'
 
 /** Options of {@link migrate}. */
 export interface MigrateOptions extends PostgresSchemaOptions {

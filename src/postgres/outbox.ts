@@ -2,9 +2,9 @@ import { changeOf, LONGEST_WAIT, type Outbox } from '../registry/outbox.ts'
 import { toKey } from '../registry/path.ts'
 import { type StatsRow, toPending, toStats, toWaiting } from '../registry/row.ts'
 import type { Change, Registration } from '../registry/store.ts'
-import { FIRST_ID } from './name-statements.ts'
-import { toArrays, type Value } from './statement.ts'
-import { claim, type StoreTransaction, type Transact } from './transact.ts'
+import type { Value } from './connection.ts'
+import { FIRST_ID, toArrays } from './statements.ts'
+import { claim, type StoreTransaction, type Transact } from './transaction.ts'
 
 /** The name of the lock that sweeps take. Only sweeps take this lock, because its name is not a registrable domain. */
 const SWEEP = 'sweep'

@@ -11,7 +11,7 @@ import { domainStoreSuite, managedStoreFeatures } from 'domain-registration/test
 import { bridgePrisma, withinPrisma } from '../../examples/bridge-prisma.ts'
 import { createStore } from '../../examples/order.ts'
 import { placeOrder } from '../../examples/order-prisma.ts'
-import { findCode } from '../../src/postgres/retry.ts'
+import { findCode } from '../../src/postgres/connection.ts'
 import { createMortalServer } from '../postgres/mortal-server.ts'
 
 const here = file => fileURLToPath(new URL(file, import.meta.url))

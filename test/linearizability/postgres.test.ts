@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
+import { migrate } from '../../src/postgres/migrate.ts'
+import { createPostgresStore } from '../../src/postgres/store.ts'
 import { counts } from '../counts.ts'
 import { engine, throughFirst } from '../postgres/engine.ts'
 import { openDatabase, type TestServer } from '../postgres/server.ts'

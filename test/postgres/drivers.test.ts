@@ -5,16 +5,12 @@ import postgres, { type Sql } from 'postgres'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { bridgeDrizzle } from '../../examples/bridge-drizzle.ts'
 import { bridgeKysely } from '../../examples/bridge-kysely.ts'
-import { toDatabase } from '../../src/postgres/driver.ts'
-import {
-  createPostgresKeyStore,
-  createPostgresStore,
-  migrate,
-  type PostgresBridge,
-  type PostgresDriver,
-} from '../../src/postgres/index.ts'
-import { hasCode } from '../../src/postgres/retry.ts'
-import type { Answer, BoundStatement } from '../../src/postgres/statement.ts'
+import type { Answer, BoundStatement } from '../../src/postgres/connection.ts'
+import { hasCode } from '../../src/postgres/connection.ts'
+import { type PostgresBridge, type PostgresDriver, toDatabase } from '../../src/postgres/drivers.ts'
+import { createPostgresKeyStore } from '../../src/postgres/keys.ts'
+import { migrate } from '../../src/postgres/migrate.ts'
+import { createPostgresStore } from '../../src/postgres/store.ts'
 import { createRequest, save } from '../../src/testing/calls.ts'
 import { createDeadline } from '../../src/time/deadline.ts'
 import { counts } from '../counts.ts'

@@ -1,13 +1,11 @@
 import { Pool } from 'pg'
 import { expect, test } from 'vitest'
-import { toSettings } from '../../src/postgres/engine.ts'
-import {
-  createPostgresKeyStore,
-  createPostgresStore,
-  migrate,
-  type PostgresDriver,
-  postgresSchema,
-} from '../../src/postgres/index.ts'
+import type { PostgresDriver } from '../../src/postgres/drivers.ts'
+import { createPostgresKeyStore } from '../../src/postgres/keys.ts'
+import { migrate } from '../../src/postgres/migrate.ts'
+import { postgresSchema } from '../../src/postgres/schema.ts'
+import { createPostgresStore } from '../../src/postgres/store.ts'
+import { toSettings } from '../../src/postgres/transaction.ts'
 import { lookUp } from '../../src/testing/calls.ts'
 
 const database = new Pool()

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { retryConflicts } from '../../src/postgres/retry.ts'
+import { retryConflicts } from '../../src/postgres/transaction.ts'
 import { createDeadline } from '../../src/time/deadline.ts'
 import { rejection } from '../fixtures.ts'
 

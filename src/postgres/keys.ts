@@ -4,9 +4,10 @@ import type { ManagedKeyStore, Promised } from '../keys/key-store.ts'
 import { requireOptions } from '../options.ts'
 import { toSelectList } from '../registry/row.ts'
 import { createDeadline } from '../time/deadline.ts'
-import { DEFAULT_TRANSACTION_TIME_LIMIT, type DriverOptions, driverRules, toDatabase } from './driver.ts'
+import { prepared, type Statement, type Value } from './connection.ts'
+import { DEFAULT_TRANSACTION_TIME_LIMIT, type DriverOptions, driverRules, toDatabase } from './drivers.ts'
 import { type PostgresSchemaOptions, schemaRule, type Tables, toTables } from './schema.ts'
-import { prepared, type Statement, toMilliseconds, toTime, type Value } from './statement.ts'
+import { toMilliseconds, toTime } from './statements.ts'
 
 /** Options of {@link createPostgresKeyStore}. */
 export interface PostgresKeyStoreOptions extends PostgresSchemaOptions, DriverOptions {

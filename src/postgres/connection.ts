@@ -1,0 +1,216 @@
+import { type Deadline, TimeLimitError } from '../time/deadline.ts'
+
+/** One SQL statement with parameters. */
+export interface Statement<Row = never> {
+  /** The name of the prepared statement on each connection. A statement without a name is not prepared. */
+  readonly name: string
+  readonly text: string
+  /** Never set; only carries the type of a result row. */
+  readonly row?: Row
+}
+
+/** A value of a parameter. */
+export type Value = Element | undefined | readonly Element[]
+/** A single value of a parameter. */
+export type Element = string | number | null
+
+/** The result of a statement. */
+export interface Answer<Row = unknown> {
+  readonly rows: readonly Row[]
+  /** How many rows the statement inserted, updated or deleted. Absent if the driver does not report it. */
+  readonly rowCount?: number | null | undefined
+  /** The first word of the command tag. */
+  readonly command?: string
+}
+
+/**
+ * Creates a statement that each connection plans once, perhaps while the tables are empty. So the plan must be right
+ * for tables of any size. The name of the statement also depends on the SQL, because several versions of this package,
+ * or several schemas, may share a connection.
+ */
+export const prepared = <Row = never>(name: string, text: string): Statement<Row> => ({
+  name: `domain_registration_${name}_${checksum(text)}`,
+  text,
+})
+
+/** Creates a statement that is planned each time, for the current size of the tables. */
+export const unprepared = <Row = never>(text: string): Statement<Row> => ({ name: '', text })
+
+/** FNV-1a. */
+function checksum(text: string): string {
+  let hash = 0x811c9dc5
+  for (const character of text) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193)
+  return (hash >>> 0).toString(16)
+}
+
+/** A statement as a driver sends it. */
+export interface BoundStatement {
+  readonly text: string
+  readonly name?: string
+  /** The drivers' types require a mutable array. */
+  readonly values?: unknown[]
+}
+
+export const bind = ({ name, text }: Statement<unknown>, values: readonly Value[]): BoundStatement => ({
+  name,
+  text,
+  values: values.map(value => (Array.isArray(value) ? toArrayLiteral(value) : value)),
+})
+
+/**
+ * Writes an array literal (PostgreSQL documentation, section 8.15.6) with every element in quotes. The literal is
+ * passed as a parameter, so any string is treated as data. Drivers would escape one element at a time, which is slower.
+ */
+export function toArrayLiteral(elements: readonly Element[]): string {
+  // In the common case, there is nothing to escape.
+  const isPlain = elements.length > 0 && !elements.includes(null) && !SPECIAL.test(elements.join(''))
+  if (isPlain) return `{"${elements.join('","')}"}`
+  return `{${elements.map(element => (element === null ? 'NULL' : quoteElement(String(element)))).join(',')}}`
+}
+
+const SPECIAL = /["\\]/
+const quoteElement = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`
+
+/** The operations that the stores need from a database. Each kind of driver has an adapter to this interface. */
+export interface Database {
+  /** Whether all work is part of a transaction that the application commits later. */
+  readonly isInTransaction: boolean
+  /**
+   * Runs one statement outside a transaction, in one round trip.
+   *
+   * @throws The failure of the statement, or a {@link TimeLimitError} at the deadline.
+   */
+  ask<Row>(deadline: Deadline, statement: Statement<Row>, ...values: readonly Value[]): Promise<readonly Row[]>
+  /**
+   * Calls `work` in a transaction, and commits the transaction.
+   *
+   * @throws The first failure, or a {@link TimeLimitError} at the deadline. Then nothing is saved, and nothing more is
+   *   sent.
+   */
+  transact<T>(deadline: Deadline, settings: Settings, work: (transaction: Transaction) => Promise<T>): Promise<T>
+}
+
+/** Settings of the server for one transaction, by name. */
+export type Settings = Readonly<Record<string, string>>
+
+export interface Transaction {
+  /**
+   * Locks and looks up rows. A transaction that changes no rows may end with a rollback, which does not wait for the
+   * disk.
+   */
+  readonly ask: Send
+  /**
+   * Inserts, updates or deletes rows. First wait for the result of an earlier statement, which shows that the `BEGIN`
+   * succeeded. Otherwise each change might be committed on its own. If such a commit is harmless, you need not wait.
+   */
+  readonly change: Send
+}
+
+/**
+ * Sends a statement in a transaction. Statements that are sent without waiting for results are pipelined if the driver
+ * supports it, but still run in order.
+ *
+ * @returns The result, after the results of all earlier statements. Rejects with the first failure of these statements.
+ */
+export type Send = <Row>(statement: Statement<Row>, ...values: readonly Value[]) => Promise<Answer<Row>>
+
+/** Returns the commands that apply settings, as one string: drivers allow several commands in one string. */
+export const toCommands = (settings: Settings): string =>
+  Object.entries(settings)
+    .map(([name, value]) => `SET LOCAL ${name} = '${value.replaceAll("'", "''")}'`)
+    .join('; ')
+
+/**
+ * The statements of one transaction, in order. No statement is sent after a failure, after the deadline, or after the
+ * sequence has ended.
+ */
+export interface Sequence extends Transaction {
+  add(query: BoundStatement): Promise<Answer>
+  /** Whether the sequence contains changes that must be committed. */
+  hasChanges(): boolean
+  /**
+   * Waits for the last result. Rejects with the first failure of any statement. Also rejects if the deadline has
+   * passed.
+   */
+  allAnswered(): Promise<void>
+  /** Ends the sequence: nothing more is sent. */
+  end(): void
+}
+
+export function createSequence(
+  query: (query: BoundStatement) => PromiseLike<Answer>,
+  { deadline, isPipelined = false }: { readonly deadline: Deadline; readonly isPipelined?: boolean },
+): Sequence {
+  let last: Promise<unknown> = Promise.resolve()
+  let hasChanges = false
+  let isOver = false
+
+  async function send(next: BoundStatement): Promise<Answer> {
+    if (isOver || deadline.remaining() === 0)
+      throw new TimeLimitError('The time limit was reached before the next statement')
+    return query(next)
+  }
+
+  function add(next: BoundStatement): Promise<Answer> {
+    const previous = last
+    const sent = isPipelined ? send(next) : previous.then(() => send(next))
+    const answer = previous.then(() => sent)
+    // If this statement fails, all later results reject with its error, so the rejection can be ignored here.
+    sent.catch(ignore)
+    answer.catch(ignore)
+    last = answer
+    return answer
+  }
+
+  const ask = ((statement, ...values) => add(bind(statement, values))) as Send
+  return {
+    add,
+    ask,
+    change: (...statement) => {
+      hasChanges = true
+      return ask(...statement)
+    },
+    hasChanges: () => hasChanges,
+    async allAnswered() {
+      await last
+      if (deadline.remaining() === 0) throw new TimeLimitError('The transaction did not finish in time')
+    },
+    end() {
+      isOver = true
+    },
+  }
+}
+
+function ignore(): void {}
+
+/** Applies all settings in one statement, because each statement takes a round trip. */
+export function apply(sequence: Sequence, settings: Settings): void {
+  const calls = Object.keys(settings).map((name, index) => `set_config('${name}', $${index + 1}, true)`)
+  void sequence.add({ text: `SELECT ${calls.join(', ')}`, values: Object.values(settings) })
+}
+
+/** Whether an error, or one of its nested causes, has one of these SQLSTATEs. */
+export const hasCode = (error: unknown, codes: ReadonlySet<string>): boolean => findCode(error, codes) !== undefined
+
+/**
+ * How many nested causes to search: more than any ORM produces. The limit ends the search if an error is its own cause.
+ */
+const DEEPEST = 8
+
+/** An error that wraps another one. Prisma uses `originalCode` and `meta`. */
+interface Wrapping {
+  readonly code?: unknown
+  readonly originalCode?: unknown
+  readonly cause?: unknown
+  readonly meta?: { readonly driverAdapterError?: unknown } | undefined
+}
+
+export function findCode(error: unknown, codes: ReadonlySet<string>): string | undefined {
+  let cause = error as Wrapping | null | undefined
+  for (let depth = 0; depth < DEEPEST && typeof cause === 'object' && cause !== null; depth += 1) {
+    const found = [cause.code, cause.originalCode].map(String).find(code => codes.has(code))
+    if (found !== undefined) return found
+    cause = (cause.cause ?? cause.meta?.driverAdapterError) as Wrapping | null | undefined
+  }
+  return undefined
+}

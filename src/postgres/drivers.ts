@@ -1,0 +1,365 @@
+import { isFunction, optional, type Rules } from '../options.ts'
+import { createDeadline, type Deadline, TimeLimitError, timeLimitRule } from '../time/deadline.ts'
+import { fromTransaction, type PostgresTransaction } from './application-transaction.ts'
+import {
+  type Answer,
+  apply,
+  type BoundStatement,
+  bind,
+  createSequence,
+  type Database,
+  findCode,
+  hasCode,
+  toCommands,
+} from './connection.ts'
+
+/** The default time limit of a transaction, in milliseconds. */
+export const DEFAULT_TRANSACTION_TIME_LIMIT = 10_000
+
+/** A pool or driver of any supported kind. */
+export type PostgresDriver = PostgresPool | PostgresJs | PostgresBridge | PostgresTransaction
+
+/** Options for the connection to the database. */
+export interface DriverOptions {
+  /**
+   * A `Pool` of `pg`, a `PGlite`, the `sql` of postgres.js, a {@link PostgresBridge} to another driver, or your own
+   * transaction (see {@link PostgresTransaction}). The session settings of your connections stay as they are: stores
+   * change settings only within a transaction.
+   */
+  database: PostgresDriver
+  /**
+   * Whether `pg` and postgres.js use prepared statements, which each connection parses and plans once. Default `true`.
+   * Set it to `false` behind a pooler that shares sessions and does not track prepared statements, such as PgBouncer in
+   * transaction mode before 1.21 or with `max_prepared_statements = 0`. Calls then take longer.
+   */
+  preparedStatements?: boolean | undefined
+}
+
+/** The rules of the options that all functions of this folder accept. */
+export const driverRules = {
+  // {@link toDatabase} checks this option and says what is wrong.
+  database: { holds: () => true, expected: 'a pool' },
+  preparedStatements: { holds: optional(value => typeof value === 'boolean'), expected: 'true or false' },
+  timeLimit: timeLimitRule,
+} satisfies Rules
+
+/**
+ * @throws {TypeError} if the option `database` is not of a supported kind. So a mistake is found when the application
+ *   starts.
+ */
+export function toDatabase({ database, preparedStatements = true }: DriverOptions): Database {
+  return explaining(adapt(database, preparedStatements))
+}
+
+function adapt(database: PostgresDriver, preparedStatements: boolean): Database {
+  const parts: Readonly<Record<string, unknown>> = Object(database)
+  const has = (...methods: readonly string[]) => methods.every(method => isFunction(parts[method]))
+  if (has('release') || parts.connectionParameters !== undefined) {
+    throw new TypeError(
+      'The option "database" must be a pool of pg, but is a single connection. For your own transaction, pass ' +
+        '{ query: (text, values) => client.query(text, values) }',
+    )
+  }
+  if (has('unsafe', 'savepoint')) {
+    throw new TypeError(
+      'The option "database" must be the sql of postgres.js, but is one of its transactions. Pass ' +
+        '{ query: async (text, values) => ({ rows: await sql.unsafe(text, values) }) }',
+    )
+  }
+  if (has('unsafe', 'begin')) return fromPostgresJs(database as PostgresJs, preparedStatements)
+  if (has('connect')) return fromPgPool(database as PostgresPool, preparedStatements)
+  if (has('query', 'transaction')) return fromBridge(database as PostgresBridge)
+  if (has('query')) return fromTransaction(database as PostgresTransaction)
+  throw new TypeError(
+    'The option "database" must be a pool of pg, a PGlite, the sql of postgres.js, or an object with "query" and ' +
+      '"transaction"',
+  )
+}
+
+/** The SQLSTATEs of a missing schema, table, column, or unique constraint for `ON CONFLICT`. */
+const missing = new Set(['3F000', '42P01', '42703', '42P10'])
+
+/** Explains errors about missing tables or missing parts of tables. */
+function explaining(database: Database): Database {
+  function explain(error: unknown): never {
+    const code = findCode(error, missing)
+    if (code === undefined) throw error
+    const message =
+      'Tables are missing or differ from what this version needs: run migrate(), then "domain-registration doctor"'
+    throw Object.assign(new Error(message, { cause: error }), { code })
+  }
+  return {
+    ...database,
+    ask: (...question) => database.ask(...question).catch(explain),
+    transact: (...transaction) => database.transact(...transaction).catch(explain),
+  }
+}
+
+/**
+ * A bridge to any other driver, query builder or ORM, which you can write in a few lines. PGlite, which runs PostgreSQL
+ * in your process, already has these methods.
+ *
+ * @example <caption>Kysely</caption>
+ * import { CompiledQuery, type Kysely } from 'kysely'
+ *
+ * const within = (db: Pick<Kysely<unknown>, 'executeQuery'>): PostgresTransaction => ({
+ *   query: (text, values) => db.executeQuery(CompiledQuery.raw(text, values)),
+ * })
+ * const toBridge = (db: Kysely<unknown>): PostgresBridge => ({
+ *   ...within(db),
+ *   transaction: work => db.transaction().execute(transaction => work(within(transaction))),
+ * })
+ */
+export interface PostgresBridge extends PostgresTransaction {
+  /** Runs a statement outside a transaction, on any connection. */
+  query(text: string, values: unknown[]): PromiseLike<Answer>
+  /**
+   * Calls `work` in a transaction. Commits if `work` resolves, and rolls back if `work` rejects. The returned promise
+   * settles only after the commit or the rollback.
+   */
+  transaction<T>(work: (transaction: PostgresTransaction) => Promise<T>): PromiseLike<T>
+}
+
+/** The `sql` of postgres.js: `postgres('postgres://…')`. */
+export interface PostgresJs extends PostgresJsTransaction {
+  begin(work: (transaction: PostgresJsTransaction) => Promise<unknown>): PromiseLike<unknown>
+}
+
+/** A transaction of postgres.js. */
+export interface PostgresJsTransaction {
+  unsafe(text: string, values?: never[], options?: { prepare?: boolean }): PromiseLike<PostgresJsRows>
+}
+
+interface PostgresJsRows extends ReadonlyArray<unknown> {
+  /** How many rows the statement inserted, updated or deleted. */
+  readonly count?: number | null
+}
+
+/**
+ * Adapts postgres.js, which pipelines automatically. Statements need no name, because postgres.js identifies prepared
+ * statements by their SQL.
+ */
+export function fromPostgresJs(sql: PostgresJs, prepare: boolean): Database {
+  const within = (transaction: PostgresJsTransaction): PostgresTransaction => ({
+    async query(text, values) {
+      const rows = await transaction.unsafe(text, values as never[], { prepare })
+      return { rows, rowCount: rows.count }
+    },
+  })
+  const transaction: PostgresBridge['transaction'] = work => begin(sql, opened => work(within(opened)))
+  return fromBridge({ ...within(sql), transaction }, true)
+}
+
+/**
+ * If `work` fails, postgres.js sends ROLLBACK. On a closed connection, sending it would end the process
+ * (https://github.com/porsager/postgres/issues/1208). If the connection is closed, `sql.begin` has already rejected, so
+ * this function leaves the promise of `work` unsettled, and no ROLLBACK is sent.
+ */
+async function begin<T>(sql: PostgresJs, work: (transaction: PostgresJsTransaction) => Promise<T>): Promise<T> {
+  let isSettled = false
+  // The result is not returned through postgres.js, which would await each element of an array.
+  let result: unknown
+  try {
+    await sql.begin(async transaction => {
+      result = await work(transaction).catch(async error => {
+        await new Promise(resolve => setTimeout(resolve))
+        if (isSettled) await new Promise(() => {})
+        throw error
+      })
+    })
+  } finally {
+    isSettled = true
+  }
+  return result as T
+}
+
+export function fromBridge(bridge: PostgresBridge, isPipelined = false): Database {
+  let checked: Promise<void> | undefined
+  const check = () => {
+    checked ??= refuseTransaction(bridge).catch(error => {
+      checked = undefined
+      throw error
+    })
+    return checked
+  }
+
+  return {
+    isInTransaction: false,
+
+    async ask(deadline, statement, ...parameters) {
+      await deadline.wait(check())
+      const { text, values = [] } = bind(statement, parameters)
+      return (await deadline.wait(bridge.query(text, values))).rows as never
+    },
+
+    async transact(deadline, { transaction_isolation, ...settings }, work) {
+      await deadline.wait(check())
+      const running = bridge.transaction(async ({ query }) => {
+        const send = ({ text, values = [] }: BoundStatement) => query(text, values)
+        const sequence = createSequence(send, { deadline, isPipelined })
+        void sequence.add({ text: toCommands({ transaction_isolation: transaction_isolation as string }) })
+        apply(sequence, settings)
+        const result = await work(sequence)
+        await sequence.allAnswered()
+        return result
+      })
+      return deadline.wait(running)
+    },
+  }
+}
+
+/**
+ * Rejects a bridge over a transaction, such as Drizzle's `tx`, because changes would be pushed to the monitor before
+ * they are committed. To detect such a bridge, one statement sets a transaction-local value, and a second statement
+ * reads it. Outside a transaction, the value is lost after the first statement.
+ */
+async function refuseTransaction(bridge: PostgresBridge): Promise<void> {
+  const name = `domain_registration.transaction`
+  await bridge.query(`SELECT set_config('${name}', 'open', true)`, [])
+  const { rows } = await bridge.query(`SELECT current_setting('${name}', true) AS state`, [])
+  if ((rows[0] as { state?: unknown } | undefined)?.state !== 'open') return
+  throw new TypeError(
+    'The option "database" is a bridge whose "query" runs in a transaction. For your own transaction, pass an ' +
+      'object with only "query"; otherwise create the bridge from the pool',
+  )
+}
+
+/**
+ * A `Pool` of `pg`. With `new Pool({ pipeline: true, … })`, a call takes two round trips.
+ */
+export interface PostgresPool {
+  /** May return a promise of the client instead of calling `callback`. */
+  connect(callback: (error: Error | undefined, client: PostgresClient | undefined) => void): unknown
+  /** Only clients have this method, so the types do not accept a client as a pool. A client is a single connection. */
+  escapeIdentifier?: never
+}
+
+/** A client of a {@link PostgresPool}. */
+export interface PostgresClient {
+  /** Whether the client sends queries without waiting for the previous response. */
+  readonly pipeline?: boolean
+  query(query: BoundStatement): PromiseLike<Answer>
+  /** The stream that `pg` writes to. */
+  readonly connection?: { readonly stream?: { cork?(): void; uncork?(): void } }
+  /** Returns the client to the pool. If an error is passed, closes the client instead. */
+  release(error?: Error): void
+  on(event: 'error', listener: (error: Error) => void): unknown
+  removeListener(event: 'error', listener: (error: Error) => void): unknown
+}
+
+/** How many milliseconds to wait for the response to `ROLLBACK`. Without a response, the connection is closed. */
+const ROLLBACK_TIME_LIMIT = 1000
+
+/**
+ * The SQLSTATEs after which the connection is closed, because these failures would recur in the same session, but
+ * perhaps not in another one.
+ */
+const lastingFailures = new Set([
+  '25006', // read_only_sql_transaction: the server has become a standby
+  '26000', // invalid_sql_statement_name: somebody has deallocated our prepared statements
+  '42P05', // duplicate_prepared_statement: a pooler has swapped the session
+  '0A000', // feature_not_supported: the cached plan must not change its result type
+])
+
+export function fromPgPool(pool: PostgresPool, preparedStatements: boolean): Database {
+  const send = (client: PostgresClient, query: BoundStatement) =>
+    inOnePacket(client, preparedStatements ? query : { ...query, name: '' })
+
+  return {
+    isInTransaction: false,
+
+    async ask(deadline, statement, ...values) {
+      const { client, giveBack } = await acquire(pool, deadline)
+      try {
+        const { rows } = await deadline.wait(send(client, bind(statement, values)))
+        giveBack()
+        return rows as never
+      } catch (error) {
+        giveBack(toError(error))
+        throw error
+      }
+    },
+
+    async transact(deadline, settings, work) {
+      const { client, giveBack } = await acquire(pool, deadline)
+      const isPipelined = client.pipeline === true
+      const sequence = createSequence(query => send(client, query), { deadline, isPipelined })
+      try {
+        void sequence.add({ text: `BEGIN; ${toCommands(settings)}` })
+        const result = await deadline.wait(work(sequence))
+        const end = sequence.hasChanges() ? 'COMMIT' : 'ROLLBACK'
+        const { command } = await deadline.wait(sequence.add({ text: end }))
+        // PostgreSQL responds to the COMMIT of a failed transaction with the tag ROLLBACK, not with an error.
+        if (command !== end) throw new Error('The transaction was rolled back')
+        giveBack()
+        return result
+      } catch (cause) {
+        sequence.end()
+        giveBack((await isRolledBack(client, cause)) ? undefined : toError(cause))
+        throw cause
+      }
+    },
+  }
+}
+
+async function acquire(pool: PostgresPool, deadline: Deadline) {
+  const connecting = connect(pool)
+  try {
+    return await deadline.wait(connecting)
+  } catch (error) {
+    // A client that arrives too late is returned to the pool.
+    connecting.then(({ giveBack }) => giveBack(), ignore)
+    throw error
+  }
+}
+
+/**
+ * Corks the stream until the running code has sent all its queries, so that they leave in one packet. Sending a packet
+ * for each query would take longer than all other work of the client.
+ */
+function inOnePacket(client: PostgresClient, query: BoundStatement): PromiseLike<Answer> {
+  const stream = client.connection?.stream
+  if (stream?.cork && stream.uncork) {
+    stream.cork()
+    process.nextTick(() => stream.uncork?.())
+  }
+  return client.query(query)
+}
+
+/**
+ * Takes a client from the pool, with a callback if the pool supports callbacks. The server may close a connection as
+ * soon as it is open. With a promise, the listener for the resulting error would be added too late.
+ */
+function connect(pool: PostgresPool) {
+  return new Promise<{ client: PostgresClient; giveBack: (error?: Error) => void }>((resolve, reject) => {
+    let isLent = false
+    function lend(client: PostgresClient | undefined): void {
+      if (isLent || !client) return
+      isLent = true
+      // A lost connection also emits an error event. Without a listener, the event would end the process. The event can
+      // be ignored, because the queries of the connection also fail.
+      client.on('error', ignore)
+      const giveBack = (error?: Error) => {
+        client.removeListener('error', ignore)
+        client.release(error)
+      }
+      resolve({ client, giveBack })
+    }
+    const promise = pool.connect((error, client) => (error ? reject(error) : lend(client)))
+    Promise.resolve(promise as PromiseLike<PostgresClient | undefined> | undefined).then(lend, reject)
+  })
+}
+
+async function isRolledBack(client: PostgresClient, cause: unknown): Promise<boolean> {
+  if (cause instanceof TimeLimitError || hasCode(cause, lastingFailures)) return false
+  try {
+    await createDeadline(ROLLBACK_TIME_LIMIT).wait(client.query({ text: 'ROLLBACK' }))
+    return true
+  } catch {
+    return false
+  }
+}
+
+function ignore(): void {}
+
+const toError = (cause: unknown) => (cause instanceof Error ? cause : new Error(String(cause)))

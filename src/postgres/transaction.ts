@@ -1,0 +1,295 @@
+import { toKey } from '../registry/path.ts'
+import { createDeadline, type Deadline } from '../time/deadline.ts'
+import { type Database, hasCode, type Settings, type Transaction, unprepared } from './connection.ts'
+import type { Tables } from './schema.ts'
+import { createNameStatements, createOutboxStatements, type Engine } from './statements.ts'
+
+/** All statements of the store, in the form that the given engine needs. */
+export const createStatements = (tables: Tables, engine: Engine) => ({
+  ...createNameStatements(tables, engine),
+  ...createOutboxStatements(tables, engine),
+})
+
+export type Statements = ReturnType<typeof createStatements>
+
+/** A transaction with the statements that it can send. */
+export interface StoreTransaction extends Transaction {
+  readonly statements: Statements
+  readonly engine: Engine
+}
+
+/** Runs a transaction, and retries it after a conflict while there is time. */
+export type Transact = <T>(
+  work: (transaction: StoreTransaction) => Promise<T>,
+  options?: {
+    readonly timeLimit?: number
+    readonly isolation?: Isolation
+    /** The registrable domains that the transaction will lock, in ascending order. */
+    readonly claims?: readonly string[]
+  },
+) => Promise<T>
+
+/**
+ * The server's share of the remaining time. It is less than 1, so that the server times out before the deadline, and
+ * the connection can be kept.
+ */
+const SERVER_SHARE = 0.9
+
+/** @param longest The time limit of each transaction, in milliseconds. */
+export function createTransact(database: Database, tables: Tables, longest: number): Transact {
+  let known: { readonly engine: Engine; readonly statements: Statements } | undefined
+  const queues = createQueues()
+  return async (work, { timeLimit = longest, isolation = 'read committed', claims = [] } = {}) => {
+    const deadline = createDeadline(Math.min(timeLimit, longest), longest)
+    const attempt = async () => {
+      if (!known) {
+        const engine = await findEngine(database, deadline)
+        known = { engine, statements: createStatements(tables, engine) }
+      }
+      const { engine, statements } = known
+      const settings = toSettings(engine, deadline.remaining() * SERVER_SHARE, isolation)
+      return database.transact(deadline, settings, ({ ask, change }) => work({ ask, change, statements, engine }))
+    }
+    // Calls in an application's transaction must run in the order in which they were made. If they waited in these
+    // queues, a call for another registrable domain would overtake them.
+    const queued = database.isInTransaction ? [] : claims
+    return queues.run(queued, deadline, () => retryConflicts(deadline, attempt))
+  }
+}
+
+/**
+ * Locks registrable domains until the end of the transaction.
+ *
+ * @param registrableDomains In ascending order of code units. The first one may be a team's lock, see {@link
+ *   lockOfTeam}.
+ */
+export function claim({ ask, statements }: StoreTransaction, registrableDomains: readonly string[]): Promise<unknown> {
+  if (registrableDomains.length === 0) return Promise.resolve()
+  return ask(...statements.claim(registrableDomains.map(toLock)))
+}
+
+/**
+ * Returns the name of a team's lock, which makes the team's calls run one after another. The name sorts before all
+ * registrable domains, because it begins with `#`, which sorts before all characters of hostnames.
+ */
+export const lockOfTeam = (teamId: string): string => `#${teamId}`
+
+/**
+ * Deletes the lock rows of registrable domains that this transaction has locked. This must be the last statement of the
+ * transaction.
+ */
+export function unlock({ change, statements }: StoreTransaction, registrableDomains: readonly string[]): void {
+  void change(statements.unlock, registrableDomains.map(toSecondLevelDomain), registrableDomains)
+}
+
+const toSecondLevelDomain = (domain: string) => toKey(domain).secondLevelDomain
+const toLock = (registrableDomain: string) => [toSecondLevelDomain(registrableDomain), registrableDomain]
+
+/**
+ * Makes the planner use indexes. By default, the planner relies on statistics, which are outdated while a table grows.
+ */
+const BY_INDEX: Settings = {
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+  enable_mergejoin: 'off',
+  enable_hashjoin: 'off',
+  enable_material: 'off',
+  jit: 'off',
+}
+
+/**
+ * With these settings, calls through different nodes take their locks in the same order. Each call uses a single
+ * connection to each worker.
+ */
+const BY_ONE_CONNECTION: Settings = {
+  'citus.enable_local_execution': 'off',
+  'citus.enable_deadlock_prevention': 'off',
+  'citus.max_adaptive_executor_pool_size': '1',
+  'citus.multi_shard_modify_mode': 'sequential',
+}
+
+/**
+ * Makes the settings after this one apply on the workers too. For each such setting, Citus sends the whole SQL to the
+ * workers again, so only `plan_cache_mode` comes after this one.
+ */
+const ON_WORKERS_TOO: Settings = { 'citus.propagate_set_commands': 'local' }
+
+/** The settings for each engine. */
+const PLANNING = {
+  /** Prepared statements are planned once, because planning takes longer than running them. */
+  PostgreSQL: { plan_cache_mode: 'force_generic_plan', ...BY_INDEX },
+  /** PostgreSQL with the Citus extension. Citus needs the values of parameters to find the right shards. */
+  Citus: { ...BY_ONE_CONNECTION, ...BY_INDEX, ...ON_WORKERS_TOO, plan_cache_mode: 'force_custom_plan' },
+  /** Any other engine with the same protocol. Some of these engines have only snapshot isolation. */
+  other: {},
+} satisfies Record<Engine, Settings>
+
+export type Isolation = 'read committed' | 'repeatable read'
+
+/**
+ * The share of its time limit that a statement may wait for locks. A statement that waits longer fails with a lock
+ * timeout.
+ */
+const LOCK_SHARE = 0.9
+
+/**
+ * Returns the settings of a transaction. The time limits release the locks of a process that freezes. If row-level
+ * security would hide rows from a statement, `row_security = off` makes the statement fail. Otherwise, names in hidden
+ * rows would be registered twice.
+ */
+export function toSettings(engine: Engine, milliseconds: number, isolation: Isolation): Settings {
+  const limit = toLimit(milliseconds)
+  return {
+    transaction_isolation: isolation,
+    statement_timeout: limit,
+    idle_in_transaction_session_timeout: limit,
+    lock_timeout: toLimit(milliseconds * LOCK_SHARE),
+    row_security: 'off',
+    ...PLANNING[engine],
+  }
+}
+
+/** At least 1, because 0 would mean no limit. */
+const toLimit = (milliseconds: number) => String(Math.max(1, Math.round(milliseconds)))
+
+const selectEngine = unprepared<{ version: string; citus: boolean }>(
+  "SELECT version() AS version, EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') AS citus",
+)
+
+/** Matches only the versions of PostgreSQL itself: "PostgreSQL 11.2-YB-2.25", for example, is YugabyteDB. */
+const STOCK = /^PostgreSQL \d+(?:\.\d+)*(?:(?:beta|rc)\d+|devel)?(?=[ ,]|$)(?!.*redshift)/i
+
+/** @param version The result of `SELECT version()`. */
+export const isStockPostgres = (version: string): boolean => STOCK.test(version)
+
+export async function findEngine(database: Database, deadline: Deadline): Promise<Engine> {
+  const [row] = await database.ask(deadline, selectEngine)
+  if (!row || !isStockPostgres(row.version)) return 'other'
+  return row.citus ? 'Citus' : 'PostgreSQL'
+}
+
+/**
+ * Lets calls that lock the same registrable domains wait in memory. In the database, each waiting call would occupy a
+ * connection.
+ */
+export interface Queues {
+  /**
+   * Calls `work` once it is the call's turn for each of the registrable domains. Calls get their turns in the order in
+   * which they arrive.
+   *
+   * @param registrableDomains In ascending order, so two calls cannot wait for each other.
+   * @throws {TimeLimitError} if the call times out before `work` is called.
+   */
+  run<T>(registrableDomains: readonly string[], deadline: Deadline, work: () => Promise<T>): Promise<T>
+}
+
+/**
+ * How many calls for one registrable domain run at once. The first call holds the lock. The second call already waits
+ * for the lock in the database, so it gets the lock as soon as the first call ends.
+ */
+const RUNNING = 2
+
+interface LockQueue {
+  running: number
+  /** For each waiting call, in order: a function that starts the call. */
+  readonly waiting: Set<() => void>
+}
+
+export function createQueues(): Queues {
+  /** The queues of all registrable domains that running calls lock or wait for. */
+  const queues = new Map<string, LockQueue>()
+
+  /** @returns A promise only if the call has to wait. */
+  function enter(key: string, deadline: Deadline): Promise<void> | undefined {
+    const queue = queues.get(key) ?? { running: 0, waiting: new Set() }
+    queues.set(key, queue)
+    if (queue.running === RUNNING) return wait(key, queue, deadline)
+    queue.running += 1
+    return undefined
+  }
+
+  async function wait(key: string, { waiting }: LockQueue, deadline: Deadline): Promise<void> {
+    let start = () => {}
+    const turn = new Promise<void>(resolve => {
+      start = resolve
+    })
+    waiting.add(start)
+    try {
+      await deadline.wait(turn)
+    } catch (error) {
+      // If the call got its turn at the moment when it timed out, the next call gets the turn instead.
+      if (!waiting.delete(start)) leave(key)
+      throw error
+    }
+  }
+
+  /** Ends the turn of a call, and starts the next call. */
+  function leave(key: string): void {
+    const queue = queues.get(key) as LockQueue
+    const [start] = queue.waiting
+    if (start) {
+      queue.waiting.delete(start)
+      start()
+      return
+    }
+    queue.running -= 1
+    if (queue.running === 0) queues.delete(key)
+  }
+
+  return {
+    async run(registrableDomains, deadline, work) {
+      const entered: string[] = []
+      try {
+        for (const key of new Set(registrableDomains)) {
+          const turn = enter(key, deadline)
+          if (turn) await turn
+          entered.push(key)
+        }
+        return await work()
+      } finally {
+        for (const key of entered) leave(key)
+      }
+    },
+  }
+}
+
+/**
+ * The SQLSTATEs of failures that save nothing, and after which a retry may succeed (PostgreSQL documentation, appendix
+ * A).
+ */
+const conflicts = new Set([
+  '40001', // serialization_failure
+  '40P01', // deadlock_detected
+  '25P03', // idle_in_transaction_session_timeout; postgres.js reports it to the next transaction as well
+])
+
+/**
+ * unique_violation. Either the call violates one of the application's constraints, or another process has just
+ * registered the name. The lock does not prevent this if the other process uses another version of the Public Suffix
+ * List, because that process then locks another registrable domain.
+ */
+const duplicate = new Set(['23505'])
+const MOST_DUPLICATES = 3
+
+const FIRST_PAUSE = 5
+const LONGEST_PAUSE = 200
+
+/** Calls `work`, and repeats it after each conflict while there is time, with exponential backoff and jitter. */
+export async function retryConflicts<T>(
+  deadline: Deadline,
+  work: () => Promise<T>,
+  isConflict: (error: unknown, attempt: number) => boolean = isRetryable,
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      const pause = Math.random() * Math.min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE)
+      if (!isConflict(error, attempt) || deadline.remaining() <= pause) throw error
+      await new Promise(resolve => setTimeout(resolve, pause))
+    }
+  }
+}
+
+const isRetryable = (error: unknown, attempt: number) =>
+  hasCode(error, conflicts) || (attempt < MOST_DUPLICATES && hasCode(error, duplicate))

@@ -41,18 +41,6 @@ export { previewDomains } from './operations/preview-domains.ts'
 export { type Correction, reconcile, type Watched } from './operations/reconcile.ts'
 export { type RegisterDomainsOptions, registerDomains } from './operations/register-domains.ts'
 export { releaseAll, type TransferOptions, type Transferred, transfer } from './operations/transfer.ts'
-export { InvalidCursorError } from './registry/invalid-cursor.ts'
-export {
-  createManagedStore,
-  type Decision,
-  type ManagedStore,
-  type ManagedStoreOptions,
-  type RegistrationStep,
-  type ReleaseRecording,
-  type StoreBackend,
-} from './registry/managed-store.ts'
-export { MonitorUnavailableError } from './registry/monitor-unavailable.ts'
-export type { Name } from './registry/name.ts'
 export type {
   Outbox,
   PendingChange,
@@ -63,20 +51,19 @@ export type {
   SweepResult,
   SynchronizationErrorHandler,
   WaitingChange,
-} from './registry/outbox.ts'
-export { type NameKey, rangeBelow, toKey } from './registry/path.ts'
+} from './outbox/contract.ts'
+export { MonitorUnavailableError } from './outbox/monitor-unavailable.ts'
 export {
   type StartSynchronizingOptions,
   type Synchronizing,
   startSynchronizing,
-} from './registry/start-synchronizing.ts'
+} from './outbox/start-synchronizing.ts'
+export type { Name } from './rules/name.ts'
 export type {
   Change,
-  DomainStore,
   ImportFindings,
   ImportRequest,
   ListedRegistration,
-  ListOptions,
   LookUp,
   LookUpResult,
   NamesBelow,
@@ -84,13 +71,28 @@ export type {
   RegistrationRequest,
   SavedRegistrations,
   Team,
+} from './rules/registration.ts'
+export type { TraceContext } from './runtime/tracing.ts'
+export { createUuidGenerator } from './runtime/uuid.ts'
+export type { ListPage } from './store/arguments.ts'
+export type {
+  DomainStore,
+  ListOptions,
   TransferFindings,
   TransferRequest,
   TransferredRegistrations,
-} from './registry/store.ts'
-export type { ListPage } from './registry/store-arguments.ts'
-export type { TraceContext } from './runtime/tracing.ts'
-export { createUuidGenerator } from './runtime/uuid.ts'
+} from './store/contract.ts'
+export { InvalidCursorError } from './store/invalid-cursor.ts'
+export {
+  createManagedStore,
+  type Decision,
+  type ManagedStore,
+  type ManagedStoreOptions,
+  type RegistrationStep,
+  type ReleaseRecording,
+  type StoreBackend,
+} from './store/managed-store.ts'
+export { type NameKey, rangeBelow, toKey } from './store/name-key.ts'
 export type { ExportDomainsQuery, ListDomainsQuery } from './wire/query.ts'
 export type { RegisterDomainsRequest } from './wire/request.ts'
 export {

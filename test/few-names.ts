@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Name } from '../src/registry/name.ts'
+import type { Name } from '../src/rules/name.ts'
 
 // For tests that compare a store with the memory store. There are so few names and teams that calls often conflict.
 

@@ -8,11 +8,11 @@ import { createPostgresKeyStore } from '../postgres/keys.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { toTables } from '../postgres/schema.ts'
 import { createPostgresStore } from '../postgres/store.ts'
-import type { ManagedStore } from '../registry/managed-store.ts'
 import type { SqliteHandle } from '../sqlite/driver.ts'
 import { explainFailure } from '../sqlite/failures.ts'
 import { createSqliteKeyStore } from '../sqlite/key-store.ts'
 import { createSqliteStore } from '../sqlite/store.ts'
+import type { ManagedStore } from '../store/managed-store.ts'
 
 /** An error in how the command was called. The exit code is 2. */
 export class UsageError extends Error {}

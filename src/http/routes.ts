@@ -3,7 +3,7 @@ import { deleteDomains } from '../operations/delete-domains.ts'
 import { exportDomains, listDomains } from '../operations/list-domains.ts'
 import { previewDomains } from '../operations/preview-domains.ts'
 import { type RegisterDomainsOptions, registerDomains } from '../operations/register-domains.ts'
-import type { DomainStore } from '../registry/store.ts'
+import type { DomainStore } from '../store/contract.ts'
 import { parseFormat, type Query, takeParameters } from '../wire/query.ts'
 import type {
   DeleteDomainsResponse,

@@ -1,5 +1,5 @@
-import { changeOf, LONGEST_WAIT, type PendingChange, type PendingStats, type StoreOutbox } from '../registry/outbox.ts'
-import type { Change, Registration } from '../registry/store.ts'
+import { changeOf, LONGEST_WAIT, type PendingChange, type PendingStats, type StoreOutbox } from '../outbox/contract.ts'
+import type { Change, Registration } from '../rules/registration.ts'
 
 interface Waiting {
   readonly change: Change

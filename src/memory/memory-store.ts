@@ -1,14 +1,6 @@
 import { optional, requireOptions } from '../options.ts'
-import {
-  createManagedStore,
-  type ManagedStore,
-  type ManagedStoreOptions,
-  managedStoreRules,
-  type StoreBackend,
-} from '../registry/managed-store.ts'
-import type { Name } from '../registry/name.ts'
-import { addBelow, isParted } from '../registry/overlap.ts'
-import { keysBelow, toKey } from '../registry/path.ts'
+import type { Name } from '../rules/name.ts'
+import { addBelow, isParted } from '../rules/overlap.ts'
 import {
   COUNTED_AT_LEAST,
   FOUND_BEHIND_SUFFIXES,
@@ -19,9 +11,17 @@ import {
   NOTHING_BELOW,
   type Registration,
   type Team,
-} from '../registry/store.ts'
-import { isOnPage, type ListPage, type ReleaseKeys, requireTeamShape, toUuid } from '../registry/store-arguments.ts'
+} from '../rules/registration.ts'
 import { createUuidGenerator, timeOfUuid } from '../runtime/uuid.ts'
+import { isOnPage, type ListPage, type ReleaseKeys, requireTeamShape, toUuid } from '../store/arguments.ts'
+import {
+  createManagedStore,
+  type ManagedStore,
+  type ManagedStoreOptions,
+  managedStoreRules,
+  type StoreBackend,
+} from '../store/managed-store.ts'
+import { keysBelow, toKey } from '../store/name-key.ts'
 import { createMemoryOutbox, type MemoryOutbox } from './memory-outbox.ts'
 
 /** Options of {@link createMemoryStore}. */

@@ -1,6 +1,6 @@
 import { internalError, invalidRequest } from '../errors/call-errors.ts'
-import { isInvalidCursor } from '../registry/invalid-cursor.ts'
-import type { DomainStore } from '../registry/store.ts'
+import type { DomainStore } from '../store/contract.ts'
+import { isInvalidCursor } from '../store/invalid-cursor.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 
 /**

@@ -1,4 +1,5 @@
-import { type DomainStore, type ListedRegistration, type ListOptions, MOST_AT_ONCE } from '../registry/store.ts'
+import type { ListedRegistration } from '../rules/registration.ts'
+import { type DomainStore, type ListOptions, MOST_AT_ONCE } from '../store/contract.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 import { letOthersRun } from '../time/let-others-run.ts'
 import { requireMethod } from './ask-store.ts'

@@ -1,7 +1,8 @@
-import { ancestorsOf, type Name, wildcardOver } from '../registry/name.ts'
-import { covers } from '../registry/overlap.ts'
-import { type DomainStore, MOST_AT_ONCE, type Registration } from '../registry/store.ts'
-import { toName } from '../registry/submitted.ts'
+import { ancestorsOf, type Name, wildcardOver } from '../rules/name.ts'
+import { covers } from '../rules/overlap.ts'
+import type { Registration } from '../rules/registration.ts'
+import { toName } from '../rules/submitted.ts'
+import { type DomainStore, MOST_AT_ONCE } from '../store/contract.ts'
 import { letOthersRun } from '../time/let-others-run.ts'
 import { requireMethod } from './ask-store.ts'
 

@@ -1,5 +1,6 @@
 import { type KeyContext, requireScope } from '../keys/key-context.ts'
-import type { DomainStore, ListedRegistration, ListOptions } from '../registry/store.ts'
+import type { ListedRegistration } from '../rules/registration.ts'
+import type { DomainStore, ListOptions } from '../store/contract.ts'
 import { type Deadline, waitForStore } from '../time/deadline.ts'
 import {
   type ExportDomainsQuery,

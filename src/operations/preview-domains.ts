@@ -1,9 +1,8 @@
 import { type KeyContext, requireScope } from '../keys/key-context.ts'
-import { findRefusal } from '../registry/limit.ts'
-import type { Verdict } from '../registry/overlap.ts'
-import { createLookUp, judgeAll } from '../registry/request.ts'
-import type { DomainStore } from '../registry/store.ts'
-import { isName, readSubmitted } from '../registry/submitted.ts'
+import { createLookUp, findLimitError, judgeAll } from '../rules/judge.ts'
+import type { Verdict } from '../rules/overlap.ts'
+import { isName, readSubmitted } from '../rules/submitted.ts'
+import type { DomainStore } from '../store/contract.ts'
 import { waitForStore } from '../time/deadline.ts'
 import { parseRequest } from '../wire/request.ts'
 import { countTotals, type PreviewDomainsResponse, type PreviewResult, toInvalidPreview } from '../wire/response.ts'
@@ -44,7 +43,7 @@ export async function previewDomains(
     const found = await waitForStore(store, find(createLookUp(team.id, names, maxDomains !== null)), deadline)
     return { verdicts: judgeAll(team.id, names, found), found }
   })
-  const refusal = maxDomains === null ? null : findRefusal(maxDomains, found, verdicts)
+  const refusal = maxDomains === null ? null : findLimitError(maxDomains, found, verdicts)
   if (refusal) throw refusal
   const idOf = new Map(found.registrations.map(({ domain, domainId }) => [domain, domainId]))
   let used = 0

@@ -1,5 +1,6 @@
-import type { DomainStore, ListedRegistration, Registration } from '../registry/store.ts'
-import { toName } from '../registry/submitted.ts'
+import type { ListedRegistration, Registration } from '../rules/registration.ts'
+import { toName } from '../rules/submitted.ts'
+import type { DomainStore } from '../store/contract.ts'
 import { letOthersRun } from '../time/let-others-run.ts'
 import { requireMethod } from './ask-store.ts'
 import { eachRegistration } from './each-registration.ts'

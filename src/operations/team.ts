@@ -1,7 +1,8 @@
 import { teamNotFound, teamNotLookedUp, teamSuspended } from '../errors/call-errors.ts'
 import type { KeyContext } from '../keys/key-context.ts'
-import type { DomainStore, Team } from '../registry/store.ts'
-import { requireTeamShape } from '../registry/store-arguments.ts'
+import type { Team } from '../rules/registration.ts'
+import { requireTeamShape } from '../store/arguments.ts'
+import type { DomainStore } from '../store/contract.ts'
 import { type Deadline, TimeLimitError } from '../time/deadline.ts'
 
 /**

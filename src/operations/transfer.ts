@@ -1,6 +1,6 @@
 import { isText, type Rule, requireOptions } from '../options.ts'
-import { findExcess } from '../registry/limit.ts'
-import type { DomainStore, TransferFindings } from '../registry/store.ts'
+import { toLimitError } from '../rules/judge.ts'
+import type { DomainStore, TransferFindings } from '../store/contract.ts'
 import { CALL_TIME_LIMIT, createDeadline } from '../time/deadline.ts'
 import { requireMethod } from './ask-store.ts'
 import { eachPageHeld } from './each-registration.ts'
@@ -68,12 +68,12 @@ export async function transfer(store: DomainStore, options: TransferOptions): Pr
   const { id: to, maxDomains } = await requireActiveTeam(options.to, keyContext, store, createDeadline(CALL_TIME_LIMIT))
   if (from === to) throw new TypeError('The options "from" and "to" must be different teams')
   const counted = typeof maxDomains === 'number'
-  const findRefusal = ({ held }: Omit<TransferFindings, 'registrations'>, added: number) =>
-    counted ? findExcess(maxDomains, held, added) : null
+  const findLimitError = ({ held }: Omit<TransferFindings, 'registrations'>, added: number) =>
+    counted ? toLimitError(maxDomains, held, added) : null
   const total: Transferred[] = []
 
   async function transferStep(domains: readonly string[]): Promise<void> {
-    const judge = (found: TransferFindings) => findRefusal(found, found.registrations.length)
+    const judge = (found: TransferFindings) => findLimitError(found, found.registrations.length)
     const decide = (found: TransferFindings) => judge(found) === null
     const { found, saved } = await transferSome({ from, to, domains, counted, decide })
     const refusal = found.registrations.length > 0 && judge(found)
@@ -88,7 +88,7 @@ export async function transfer(store: DomainStore, options: TransferOptions): Pr
   else {
     if (counted) {
       const count = requireMethod(store, 'count')
-      const refusal = findRefusal({ held: await count({ teamId: to }) }, await count({ teamId: from }))
+      const refusal = findLimitError({ held: await count({ teamId: to }) }, await count({ teamId: from }))
       if (refusal) throw refusal
     }
     for await (const page of eachPageHeld(store, from)) await transferStep(page.map(({ domain }) => domain))

@@ -2,7 +2,7 @@ import { requireChanges, requireHash, requireOwner, requireRecord, type StoredKe
 import { type KeyRow, keyColumns, toStoredRecord } from '../keys/key-row.ts'
 import type { ManagedKeyStore, Promised } from '../keys/key-store.ts'
 import { requireOptions } from '../options.ts'
-import { toSelectList } from '../registry/row.ts'
+import { toSelectList } from '../store/rows.ts'
 import { createDeadline } from '../time/deadline.ts'
 import { prepared, type Statement, type Value } from './connection.ts'
 import { DEFAULT_TRANSACTION_TIME_LIMIT, type DriverOptions, driverRules, toDatabase } from './drivers.ts'

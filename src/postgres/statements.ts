@@ -1,5 +1,5 @@
-import { type NameRow, type PendingRow, type StatsRow, toSelectList, type WaitingRow } from '../registry/row.ts'
-import { COUNTED_AT_LEAST, FOUND_BEHIND_SUFFIXES } from '../registry/store.ts'
+import { COUNTED_AT_LEAST, FOUND_BEHIND_SUFFIXES } from '../rules/registration.ts'
+import { type NameRow, type PendingRow, type StatsRow, toSelectList, type WaitingRow } from '../store/rows.ts'
 import { type Element, prepared, type Statement, unprepared, type Value } from './connection.ts'
 import type { Tables } from './schema.ts'
 

@@ -1,16 +1,5 @@
 import { requireOptions } from '../options.ts'
-import {
-  createManagedStore,
-  type ManagedStore,
-  type ManagedStoreOptions,
-  managedStoreRules,
-  type RegistrationStep,
-  type ReleaseRecording,
-  type StoreBackend,
-} from '../registry/managed-store.ts'
-import { ancestorsOf } from '../registry/name.ts'
-import { keysBelow, toKey } from '../registry/path.ts'
-import { type NameRow, toRegistration } from '../registry/row.ts'
+import { ancestorsOf } from '../rules/name.ts'
 import type {
   ImportFindings,
   ImportRequest,
@@ -19,11 +8,21 @@ import type {
   LookUpResult,
   Registration,
   SavedRegistrations,
-  TransferRequest,
-  TransferredRegistrations,
-} from '../registry/store.ts'
-import { isOnPage, type ListPage, type ReleaseKeys, toUuid } from '../registry/store-arguments.ts'
+} from '../rules/registration.ts'
 import { createUuidGenerator } from '../runtime/uuid.ts'
+import { isOnPage, type ListPage, type ReleaseKeys, toUuid } from '../store/arguments.ts'
+import type { TransferRequest, TransferredRegistrations } from '../store/contract.ts'
+import {
+  createManagedStore,
+  type ManagedStore,
+  type ManagedStoreOptions,
+  managedStoreRules,
+  type RegistrationStep,
+  type ReleaseRecording,
+  type StoreBackend,
+} from '../store/managed-store.ts'
+import { keysBelow, toKey } from '../store/name-key.ts'
+import { type NameRow, toRegistration } from '../store/rows.ts'
 import { toArrayLiteral } from './connection.ts'
 import { DEFAULT_TRANSACTION_TIME_LIMIT, type DriverOptions, driverRules, toDatabase } from './drivers.ts'
 import { migrate } from './migrate.ts'

@@ -1,4 +1,4 @@
-import { toKey } from '../registry/path.ts'
+import { toKey } from '../store/name-key.ts'
 import { createDeadline, type Deadline } from '../time/deadline.ts'
 import { type Database, hasCode, type Settings, type Transaction, unprepared } from './connection.ts'
 import type { Tables } from './schema.ts'

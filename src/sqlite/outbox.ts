@@ -1,6 +1,7 @@
-import { changeOf, LONGEST_WAIT, type Postponement, type StoreOutbox } from '../registry/outbox.ts'
-import { type PendingRow, type StatsRow, toPending, toStats, toWaiting } from '../registry/row.ts'
-import { type Change, MOST_AT_ONCE, type Registration } from '../registry/store.ts'
+import { changeOf, LONGEST_WAIT, type Postponement, type StoreOutbox } from '../outbox/contract.ts'
+import type { Change, Registration } from '../rules/registration.ts'
+import { MOST_AT_ONCE } from '../store/contract.ts'
+import { type PendingRow, type StatsRow, toPending, toStats, toWaiting } from '../store/rows.ts'
 import type { SqliteConnection } from './connection.ts'
 import type { PreparedStatements } from './statements.ts'
 

@@ -1,8 +1,5 @@
-import type { RegistrationStep, ReleaseRecording } from '../registry/managed-store.ts'
-import { ancestorsOf, type Name } from '../registry/name.ts'
-import type { StoreOutbox } from '../registry/outbox.ts'
-import { keysBelow, toKey } from '../registry/path.ts'
-import { type NameRow, toRegistration } from '../registry/row.ts'
+import type { StoreOutbox } from '../outbox/contract.ts'
+import { ancestorsOf, type Name } from '../rules/name.ts'
 import {
   type ImportFindings,
   type ImportRequest,
@@ -12,11 +9,13 @@ import {
   NOTHING_BELOW,
   type Registration,
   type SavedRegistrations,
-  type TransferRequest,
-  type TransferredRegistrations,
-} from '../registry/store.ts'
-import { isOnPage, type ListPage, type ReleaseKeys } from '../registry/store-arguments.ts'
+} from '../rules/registration.ts'
 import { createUuidGenerator, timeOfUuid } from '../runtime/uuid.ts'
+import { isOnPage, type ListPage, type ReleaseKeys } from '../store/arguments.ts'
+import type { TransferRequest, TransferredRegistrations } from '../store/contract.ts'
+import type { RegistrationStep, ReleaseRecording } from '../store/managed-store.ts'
+import { keysBelow, toKey } from '../store/name-key.ts'
+import { type NameRow, toRegistration } from '../store/rows.ts'
 import type { PreparedStatements } from './statements.ts'
 
 /** Looks up, saves, lists and counts registrations. Functions that write must be called within a transaction. */

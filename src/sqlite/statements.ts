@@ -1,5 +1,5 @@
-import { type NameRow, type PendingRow, type StatsRow, toSelectList } from '../registry/row.ts'
-import { COUNTED_AT_LEAST, FOUND_BEHIND_SUFFIXES } from '../registry/store.ts'
+import { COUNTED_AT_LEAST, FOUND_BEHIND_SUFFIXES } from '../rules/registration.ts'
+import { type NameRow, type PendingRow, type StatsRow, toSelectList } from '../store/rows.ts'
 import type { Driver, RunStatement } from './driver.ts'
 
 const NAMES = 'domain_registration_names'

@@ -1,12 +1,12 @@
 import { requireOptions } from '../options.ts'
+import { toUuid } from '../store/arguments.ts'
 import {
   createManagedStore,
   type ManagedStore,
   type ManagedStoreOptions,
   managedStoreRules,
   type StoreBackend,
-} from '../registry/managed-store.ts'
-import { toUuid } from '../registry/store-arguments.ts'
+} from '../store/managed-store.ts'
 import { connect, connectionRules, type SqliteConnectionOptions } from './connection.ts'
 import { createOutbox } from './outbox.ts'
 import { createRegistrations, createReleases } from './registrations.ts'

@@ -1,4 +1,4 @@
-import type { Name } from '../registry/name.ts'
+import type { Name } from '../rules/name.ts'
 import { attempt, createRequest, lookUp, save, toDomains, toTestName } from './calls.ts'
 import { checkEqual, checkRejects } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'

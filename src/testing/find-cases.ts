@@ -1,4 +1,4 @@
-import type { LookUp, LookUpResult } from '../registry/store.ts'
+import type { LookUp, LookUpResult } from '../rules/registration.ts'
 import { inOrderOf, lookUp, methodOf, save, toDomains } from './calls.ts'
 import { checkEqual, UnmetExpectation } from './check.ts'
 import { createMonitor, pause, runSweep, SOON } from './monitor.ts'

@@ -1,4 +1,4 @@
-import type { Name } from '../registry/name.ts'
+import type { Name } from '../rules/name.ts'
 import { lookUp, save, submitForCodes, toDomains } from './calls.ts'
 import { checkEqual } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'

@@ -1,4 +1,4 @@
-import { type ListOptions, MOST_AT_ONCE } from '../registry/store.ts'
+import { type ListOptions, MOST_AT_ONCE } from '../store/contract.ts'
 import { lookUp, manyDomains, methodOf, save, toDomains } from './calls.ts'
 import { checkEqual, checkRejects, checkThat } from './check.ts'
 import { synchronize } from './monitor.ts'

@@ -1,4 +1,4 @@
-import { type NamesBelow, NOTHING_BELOW } from '../registry/store.ts'
+import { type NamesBelow, NOTHING_BELOW } from '../rules/registration.ts'
 import { lookUp, manyDomains, save, submitForCodes, toDomains } from './calls.ts'
 import { checkEqual, checkThat } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'

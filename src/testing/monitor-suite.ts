@@ -1,5 +1,5 @@
-import type { Push } from '../registry/outbox.ts'
-import type { Change } from '../registry/store.ts'
+import type { Push } from '../outbox/contract.ts'
+import type { Change } from '../rules/registration.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 import { createDeadline } from '../time/deadline.ts'
 import { toTestName } from './calls.ts'

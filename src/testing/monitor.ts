@@ -1,5 +1,5 @@
-import type { SweepOptions, SweepResult } from '../registry/outbox.ts'
-import type { Change, Registration } from '../registry/store.ts'
+import type { SweepOptions, SweepResult } from '../outbox/contract.ts'
+import type { Change, Registration } from '../rules/registration.ts'
 import { methodOf, save } from './calls.ts'
 import { checkThat, UnmetExpectation } from './check.ts'
 import type { SuiteStore } from './suite-store.ts'

@@ -1,4 +1,4 @@
-import type { SynchronizationErrorHandler } from '../registry/outbox.ts'
+import type { SynchronizationErrorHandler } from '../outbox/contract.ts'
 import { manyDomains, methodOf, save, submit, toDomains } from './calls.ts'
 import { checkEqual, checkRejects, checkThat } from './check.ts'
 import { createGate, createMonitor, pause, runSweep, saveAndRelease, synchronize } from './monitor.ts'

@@ -1,4 +1,4 @@
-import { NOTHING_BELOW, type Registration } from '../registry/store.ts'
+import { NOTHING_BELOW, type Registration } from '../rules/registration.ts'
 import { createRequest, lookUp, manyDomains, save, submit, toDomains, toTestName } from './calls.ts'
 import { checkEqual, checkThat } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'

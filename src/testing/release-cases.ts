@@ -1,4 +1,5 @@
-import { MOST_AT_ONCE, type Registration } from '../registry/store.ts'
+import type { Registration } from '../rules/registration.ts'
+import { MOST_AT_ONCE } from '../store/contract.ts'
 import { lookUp, manyDomains, methodOf, save, submitForCodes, toDomains } from './calls.ts'
 import { checkEqual, checkRejects, checkThat } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'

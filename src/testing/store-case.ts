@@ -1,4 +1,4 @@
-import type { Push } from '../registry/outbox.ts'
+import type { Push } from '../outbox/contract.ts'
 import type { StoreFeature, StoreSetup, SuiteStore } from './suite-store.ts'
 
 /** One claim about a store, and its test. */

@@ -1,6 +1,7 @@
-import type { ManagedStore } from '../registry/managed-store.ts'
-import type { Push, SynchronizationErrorHandler } from '../registry/outbox.ts'
-import type { DomainStore, Team } from '../registry/store.ts'
+import type { Push, SynchronizationErrorHandler } from '../outbox/contract.ts'
+import type { Team } from '../rules/registration.ts'
+import type { DomainStore } from '../store/contract.ts'
+import type { ManagedStore } from '../store/managed-store.ts'
 
 /** The optional store methods that cases call. */
 type OptionalMethods = Pick<

@@ -1,6 +1,6 @@
 import { isApiError } from '../errors/api-error.ts'
-import { changeOf } from '../registry/outbox.ts'
-import type { Change, Registration } from '../registry/store.ts'
+import { changeOf } from '../outbox/contract.ts'
+import type { Change, Registration } from '../rules/registration.ts'
 import { lookUp, save, submit, submitForCodes } from './calls.ts'
 import { checkEqual, checkRejects, checkThat } from './check.ts'
 import { createMonitor, synchronize } from './monitor.ts'

@@ -1,4 +1,4 @@
-import type { Team } from '../registry/store.ts'
+import type { Team } from '../rules/registration.ts'
 import { attempt, lookUp } from './calls.ts'
 import { checkEqual } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'

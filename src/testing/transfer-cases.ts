@@ -1,5 +1,6 @@
 import { transfer } from '../operations/transfer.ts'
-import type { Change, Registration, TransferredRegistrations } from '../registry/store.ts'
+import type { Change, Registration } from '../rules/registration.ts'
+import type { TransferredRegistrations } from '../store/contract.ts'
 import { attempt, countHeld, lookUp, manyDomains, methodOf, save, submitForCodes, toDomains } from './calls.ts'
 import { checkEqual, checkThat } from './check.ts'
 import { createGate, createMonitor, runSweep, SOON, sweepUntil, synchronize } from './monitor.ts'

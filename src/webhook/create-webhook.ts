@@ -1,10 +1,10 @@
 import { toPlainText } from '../errors/plain-text.ts'
 import { sha256 } from '../keys/sha256.ts'
 import { isFunction, isText, optional, type Rules, requireOptions } from '../options.ts'
+import { toChange } from '../outbox/contract.ts'
+import { MonitorUnavailableError } from '../outbox/monitor-unavailable.ts'
 import { httpUrlRule, type ReceivedResponse, sendRequest } from '../outgoing/send-request.ts'
-import { MonitorUnavailableError } from '../registry/monitor-unavailable.ts'
-import { toChange } from '../registry/outbox.ts'
-import type { Change } from '../registry/store.ts'
+import type { Change } from '../rules/registration.ts'
 import { TimeLimitError, timeLimitRule } from '../time/deadline.ts'
 import { ID, readSecrets, SIGNATURE, sign, TIMESTAMP } from './signature.ts'
 

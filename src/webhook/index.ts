@@ -1,5 +1,5 @@
-export { MonitorUnavailableError } from '../registry/monitor-unavailable.ts'
-export type { Change } from '../registry/store.ts'
+export { MonitorUnavailableError } from '../outbox/monitor-unavailable.ts'
+export type { Change } from '../rules/registration.ts'
 export {
   createWebhook,
   type Webhook,

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../errors/api-error.ts'
 import type { HostnameRejection, InvalidHostname } from '../hostname/classify.ts'
 import type { HostnameDetails, HostnameReason } from '../hostname/mistake.ts'
-import type { Conflict, ConflictCode } from '../registry/overlap.ts'
+import type { Conflict, ConflictCode } from '../rules/overlap.ts'
 
 /** Why a hostname was not registered. The codes of {@link HostnameRejection} depend only on the hostname. */
 export type InvalidCode =

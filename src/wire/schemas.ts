@@ -2,9 +2,9 @@ import * as z from 'zod'
 import { invalidRequest } from '../errors/call-errors.ts'
 import type { InvalidHostname } from '../hostname/classify.ts'
 import type { KeyContext } from '../keys/key-context.ts'
-import { isAddress, isWildcard, type Name } from '../registry/name.ts'
-import { MOST_AT_ONCE } from '../registry/store.ts'
-import { isName, readSubmitted, toName } from '../registry/submitted.ts'
+import { isAddress, isWildcard, type Name } from '../rules/name.ts'
+import { isName, readSubmitted, toName } from '../rules/submitted.ts'
+import { MOST_AT_ONCE } from '../store/contract.ts'
 
 /** The maximum number of hostnames in one call. */
 export const MAX_DOMAINS = 100

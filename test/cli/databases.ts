@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
-import type { ManagedStore } from '../../src/registry/managed-store.ts'
 import { createSqliteStore } from '../../src/sqlite/index.ts'
+import type { ManagedStore } from '../../src/store/managed-store.ts'
 import { openDatabase as openServer } from '../postgres/server.ts'
 import { openDatabase as openFile } from '../sqlite/open-database.ts'
 import { createSqliteProject, type Outcome, type RunOptions, run, sqliteEngine, toUrl } from './program.ts'

@@ -1,7 +1,7 @@
 import { createMemoryBackend } from '../../src/memory/memory-store.ts'
-import type { StoreBackend } from '../../src/registry/managed-store.ts'
-import type { Outbox, PendingChange } from '../../src/registry/outbox.ts'
-import type { Change, Registration } from '../../src/registry/store.ts'
+import type { Outbox, PendingChange } from '../../src/outbox/contract.ts'
+import type { Change, Registration } from '../../src/rules/registration.ts'
+import type { StoreBackend } from '../../src/store/managed-store.ts'
 import type { ScenarioName } from '../../src/testing/index.ts'
 
 /** A backend in memory whose outbox has one defect. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createHandler, type ResultContext } from '../../src/http/index.ts'
 import { type Transferred, transfer } from '../../src/operations/transfer.ts'
-import type { DomainStore } from '../../src/registry/store.ts'
+import type { DomainStore } from '../../src/store/contract.ts'
 import { manyDomains } from '../../src/testing/calls.ts'
 import { counts, seed } from '../counts.ts'
 import { createStore } from '../fixtures.ts'

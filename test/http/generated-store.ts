@@ -1,5 +1,6 @@
-import { InvalidCursorError } from '../../src/registry/invalid-cursor.ts'
-import type { DomainStore, ListedRegistration } from '../../src/registry/store.ts'
+import type { ListedRegistration } from '../../src/rules/registration.ts'
+import type { DomainStore } from '../../src/store/contract.ts'
+import { InvalidCursorError } from '../../src/store/invalid-cursor.ts'
 
 const createdAt = new Date('2026-01-02T03:04:05.678Z')
 

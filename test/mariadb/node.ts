@@ -2,7 +2,7 @@
 import { createMemoryKeyStore, type KeyRecord } from 'domain-registration'
 import { createPool, type PoolOptions } from 'mysql2/promise'
 import { createMariadbStore } from '../../examples/mariadb-store.ts'
-import type { Push } from '../../src/registry/outbox.ts'
+import type { Push } from '../../src/outbox/contract.ts'
 import { findTeam, type MonitorAddress, pushTo, serveNode } from '../whole-system/serve-node.ts'
 
 interface NodeTask {

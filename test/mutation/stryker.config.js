@@ -4,7 +4,8 @@
  */
 export default {
   mutate: [
-    'src/registry/{overlap,register-names,request}.ts',
+    'src/rules/{overlap,judge}.ts',
+    'src/operations/register-names.ts',
     'src/operations/register-domains.ts',
     'src/{keys,wire}/*.ts',
     '!src/keys/key-row.ts',

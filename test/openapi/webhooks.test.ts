@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { type OpenApiResponse, openapi } from '../../src/openapi/index.ts'
-import type { Change } from '../../src/registry/store.ts'
+import type { Change } from '../../src/rules/registration.ts'
 import { createWebhook, MonitorUnavailableError, verifyWebhook, type WebhookBody } from '../../src/webhook/index.ts'
 import { receive } from '../webhook/receiver.ts'
 import { compileSchema } from './compile-schema.ts'

@@ -7,7 +7,8 @@ import {
   transfer,
   type Watched,
 } from '../../src/index.ts'
-import type { DomainStore, ListedRegistration } from '../../src/registry/store.ts'
+import type { ListedRegistration } from '../../src/rules/registration.ts'
+import type { DomainStore } from '../../src/store/contract.ts'
 import { counts } from '../counts.ts'
 import { createStore, team1, team2 } from '../fixtures.ts'
 

@@ -9,7 +9,7 @@ import {
   type PostgresStoreOptions,
   type PostgresTransaction,
 } from '../../src/postgres/index.ts'
-import type { Change } from '../../src/registry/store.ts'
+import type { Change } from '../../src/rules/registration.ts'
 import { createUuidGenerator } from '../../src/runtime/uuid.ts'
 import { createRequest, manyDomains, save, toDomains } from '../../src/testing/calls.ts'
 import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/index.ts'

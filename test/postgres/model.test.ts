@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import { afterAll, beforeAll } from 'vitest'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
-import { testAgainstMemory } from '../registry/model.ts'
+import { testAgainstMemory } from '../store/model.ts'
 import { throughFirst } from './engine.ts'
 import { openDatabase, type TestServer } from './server.ts'
 

@@ -1,8 +1,8 @@
 /** One of our servers in its own process, run by `nodes.ts`. Any number of these processes can share a database. */
 import { Pool, type PoolConfig } from 'pg'
 import type { KeyRecord } from '../../src/index.ts'
+import type { Push } from '../../src/outbox/contract.ts'
 import { createPostgresKeyStore, createPostgresStore, migrate } from '../../src/postgres/index.ts'
-import type { Push } from '../../src/registry/outbox.ts'
 import { findTeam, type MonitorAddress, pushTo, serveNode } from '../whole-system/serve-node.ts'
 
 export interface NodeTask {

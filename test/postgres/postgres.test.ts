@@ -1,8 +1,8 @@
 import type { Pool } from 'pg'
 import { afterAll, beforeAll } from 'vitest'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
-import { describeSharedTables } from '../registry/shared-tables.ts'
-import { findTeam } from '../registry/two-lists.ts'
+import { describeSharedTables } from '../store/shared-tables.ts'
+import { findTeam } from '../store/two-lists.ts'
 import { openDatabase, type TestServer } from './server.ts'
 import { describeKeyStore, describeStore } from './suites.ts'
 

@@ -16,7 +16,7 @@ import {
   type PostgresJsTransaction,
   type PostgresTransaction,
 } from '../../src/postgres/index.ts'
-import type { Change } from '../../src/registry/store.ts'
+import type { Change } from '../../src/rules/registration.ts'
 import { save, toDomains } from '../../src/testing/calls.ts'
 import { rejection, team1, teams } from '../fixtures.ts'
 import { openDatabase, type TestServer } from './server.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { migrate } from '../../src/postgres/index.ts'
-import { buildOlderLibrary, describeTwoLists, findTeam, newerLibrary } from '../registry/two-lists.ts'
+import { buildOlderLibrary, describeTwoLists, findTeam, newerLibrary } from '../store/two-lists.ts'
 import { openDatabase, type TestServer } from './server.ts'
 
 let server: TestServer

@@ -5,7 +5,7 @@ import type { Context } from '@opentelemetry/api'
 import { parser as promql } from '@prometheus-io/lezer-promql'
 import { afterEach, describe, expect, test } from 'vitest'
 import { authenticate, deleteDomains, hashApiKey, registerDomains } from '../../src/index.ts'
-import type { RegistrationRequest } from '../../src/registry/store.ts'
+import type { RegistrationRequest } from '../../src/rules/registration.ts'
 import type { TraceContext } from '../../src/runtime/tracing.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 

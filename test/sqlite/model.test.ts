@@ -1,5 +1,5 @@
 import { createSqliteStore } from '../../src/sqlite/index.ts'
-import { testAgainstMemory } from '../registry/model.ts'
+import { testAgainstMemory } from '../store/model.ts'
 import { openDatabase } from './open-database.ts'
 
 testAgainstMemory('SQLite', () => {

@@ -1,6 +1,6 @@
 import { createSqliteStore } from '../../src/sqlite/index.ts'
-import { describeSharedTables } from '../registry/shared-tables.ts'
-import { findTeam } from '../registry/two-lists.ts'
+import { describeSharedTables } from '../store/shared-tables.ts'
+import { findTeam } from '../store/two-lists.ts'
 import { openDatabase } from './open-database.ts'
 
 describeSharedTables(async () => {

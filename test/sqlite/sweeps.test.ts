@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest'
-import type { Change } from '../../src/registry/store.ts'
+import type { Change } from '../../src/rules/registration.ts'
 import { createSqliteStore } from '../../src/sqlite/index.ts'
 import { manyDomains, save } from '../../src/testing/calls.ts'
 import { type Program, startProgram } from '../start-program.ts'

@@ -1,4 +1,4 @@
-import { describeTwoLists, findTeam } from '../registry/two-lists.ts'
+import { describeTwoLists, findTeam } from '../store/two-lists.ts'
 import { openDatabase } from './open-database.ts'
 
 describeTwoLists(async () => {

@@ -30,8 +30,8 @@ test('the source tree follows the structure rules', () => {
 test.each<[string, Record<string, string>, string[]]>([
   [
     'a file of a lower layer that imports from a higher layer',
-    { 'registry/a.ts': `import '../memory/b.ts'` },
-    ['upward: src/registry/a.ts imports src/memory/b.ts'],
+    { 'store/a.ts': `import '../memory/b.ts'` },
+    ['upward: src/store/a.ts imports src/memory/b.ts'],
   ],
   [
     'a file that imports from a folder that belongs to no layer',

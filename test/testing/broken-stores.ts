@@ -1,17 +1,9 @@
-import type { ManagedStore, RegistrationStep } from '../../src/registry/managed-store.ts'
-import { isWildcard } from '../../src/registry/name.ts'
-import { changeOf, type SweepOptions } from '../../src/registry/outbox.ts'
-import type {
-  Change,
-  ImportFindings,
-  ImportRequest,
-  LookUp,
-  Registration,
-  Team,
-  TransferRequest,
-  TransferredRegistrations,
-} from '../../src/registry/store.ts'
-import type { ListPage } from '../../src/registry/store-arguments.ts'
+import { changeOf, type SweepOptions } from '../../src/outbox/contract.ts'
+import { isWildcard } from '../../src/rules/name.ts'
+import type { Change, ImportFindings, ImportRequest, LookUp, Registration, Team } from '../../src/rules/registration.ts'
+import type { ListPage } from '../../src/store/arguments.ts'
+import type { TransferRequest, TransferredRegistrations } from '../../src/store/contract.ts'
+import type { ManagedStore, RegistrationStep } from '../../src/store/managed-store.ts'
 import { managedStoreFeatures, type StoreFeature, type StoreSetup, type SuiteStore } from '../../src/testing/index.ts'
 import {
   createNaiveStore,

@@ -1,13 +1,6 @@
-import {
-  createManagedStore,
-  type Decision,
-  type RegistrationStep,
-  type StoreBackend,
-} from '../../src/registry/managed-store.ts'
-import { ancestorsOf, type Name } from '../../src/registry/name.ts'
-import { changeOf, LONGEST_WAIT, type Outbox, type Postponement, type Push } from '../../src/registry/outbox.ts'
-import { isParted } from '../../src/registry/overlap.ts'
-import { toKey } from '../../src/registry/path.ts'
+import { changeOf, LONGEST_WAIT, type Outbox, type Postponement, type Push } from '../../src/outbox/contract.ts'
+import { ancestorsOf, type Name } from '../../src/rules/name.ts'
+import { isParted } from '../../src/rules/overlap.ts'
 import type {
   Change,
   ListedRegistration,
@@ -16,8 +9,15 @@ import type {
   NamesBelow,
   Registration,
   Team,
-} from '../../src/registry/store.ts'
-import type { ListPage } from '../../src/registry/store-arguments.ts'
+} from '../../src/rules/registration.ts'
+import type { ListPage } from '../../src/store/arguments.ts'
+import {
+  createManagedStore,
+  type Decision,
+  type RegistrationStep,
+  type StoreBackend,
+} from '../../src/store/managed-store.ts'
+import { toKey } from '../../src/store/name-key.ts'
 import type { StoreSetup, SuiteStore } from '../../src/testing/index.ts'
 
 /** Waits as a call of a database would, so the steps of different calls interleave. */

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { suffixList } from '../../hostname/suffix-list.ts'
 import { toTables } from '../../postgres/schema.ts'
-import type { ManagedStore } from '../../registry/managed-store.ts'
+import type { ManagedStore } from '../../store/managed-store.ts'
 import type { Command, Invocation, Result } from '../command.ts'
 import type { Target } from '../database.ts'
 import { openHandle } from '../database.ts'

@@ -1,6 +1,6 @@
-import type { ManagedStoreOptions, StoreBackend } from '../../registry/managed-store.ts'
-import { LONGEST_WAIT, type Push, toChange, type WaitingChange } from '../../registry/outbox.ts'
-import type { Change, ListedRegistration, Registration } from '../../registry/store.ts'
+import { LONGEST_WAIT, type Push, toChange, type WaitingChange } from '../../outbox/contract.ts'
+import type { Change, ListedRegistration, Registration } from '../../rules/registration.ts'
+import type { ManagedStoreOptions, StoreBackend } from '../../store/managed-store.ts'
 import { type Process, type StepOutcome, type World, waitFor } from './processes.ts'
 import { scenarioTeams } from './scenarios.ts'
 

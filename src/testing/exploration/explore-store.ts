@@ -1,5 +1,5 @@
 import { isFunction, optional, type Rules, requireOptions } from '../../options.ts'
-import { createManagedStore, type StoreBackend } from '../../registry/managed-store.ts'
+import { createManagedStore, type StoreBackend } from '../../store/managed-store.ts'
 import type { Awaitable } from '../../time/awaitable.ts'
 import { type Scenario, type ScenarioName, scenarios } from './scenarios.ts'
 import { type CreateStore, createSchedule } from './schedule.ts'

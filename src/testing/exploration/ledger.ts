@@ -1,5 +1,6 @@
-import type { PendingChange } from '../../registry/outbox.ts'
-import type { Change, Registration, TransferredRegistrations } from '../../registry/store.ts'
+import type { PendingChange } from '../../outbox/contract.ts'
+import type { Change, Registration } from '../../rules/registration.ts'
+import type { TransferredRegistrations } from '../../store/contract.ts'
 import { type Action, type ActionResult, scenarioTeams } from './scenarios.ts'
 
 /** Records the history of a schedule, and checks it. */

@@ -1,5 +1,5 @@
-import type { ManagedStore } from '../../registry/managed-store.ts'
-import type { Change } from '../../registry/store.ts'
+import type { Change } from '../../rules/registration.ts'
+import type { ManagedStore } from '../../store/managed-store.ts'
 import type { Ledger } from './ledger.ts'
 import type { Action, Scenario } from './scenarios.ts'
 

@@ -2,8 +2,8 @@ import { deleteDomains } from '../../operations/delete-domains.ts'
 import { importDomains } from '../../operations/import-domains.ts'
 import { registerDomains } from '../../operations/register-domains.ts'
 import { transfer } from '../../operations/transfer.ts'
-import type { ManagedStore } from '../../registry/managed-store.ts'
-import type { Team } from '../../registry/store.ts'
+import type { Team } from '../../rules/registration.ts'
+import type { ManagedStore } from '../../store/managed-store.ts'
 
 /** The result of a caller's action. */
 export interface ActionResult {

@@ -1,5 +1,5 @@
-import type { ManagedStore, ManagedStoreOptions, StoreBackend } from '../../registry/managed-store.ts'
-import type { PendingChange } from '../../registry/outbox.ts'
+import type { PendingChange } from '../../outbox/contract.ts'
+import type { ManagedStore, ManagedStoreOptions, StoreBackend } from '../../store/managed-store.ts'
 import { connectBackend, endLeases, optionsOf, tell } from './connect.ts'
 import { createLedger } from './ledger.ts'
 import { createProcess, die, type Process, runActions, type StepOutcome, type World } from './processes.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ancestorsOf, baseOf, isAddress, isWildcard, wildcardOver } from '../../src/registry/name.ts'
+import { ancestorsOf, baseOf, isAddress, isWildcard, wildcardOver } from '../../src/rules/name.ts'
 
 test.each([
   ['a.b.example.com', ['b.example.com', 'example.com']],

@@ -2,8 +2,7 @@ import { createFailureLog } from '../errors/failure-log.ts'
 import { ignoreErrors } from '../errors/ignore-errors.ts'
 import { isFunction, optional, requireOptions } from '../options.ts'
 import { createDeadline, timeLimitRule } from '../time/deadline.ts'
-import type { ManagedStore } from './managed-store.ts'
-import type { SweepResult, SynchronizationErrorHandler } from './outbox.ts'
+import type { SweepOptions, SweepResult, SynchronizationErrorHandler } from './contract.ts'
 
 /** Options of {@link startSynchronizing}. */
 export interface StartSynchronizingOptions {
@@ -59,7 +58,7 @@ const ABORTED_WITHIN = 1000
  * })
  */
 export function startSynchronizing(
-  store: Pick<ManagedStore, 'synchronizePending'>,
+  store: { synchronizePending(options?: SweepOptions): Promise<SweepResult> },
   options: StartSynchronizingOptions = {},
 ): Synchronizing {
   requireOptions(options, {

@@ -1,9 +1,6 @@
 import { createFailureLog } from '../errors/failure-log.ts'
 import { ignoreErrors } from '../errors/ignore-errors.ts'
 import { isFunction, optional, type Rule, type Rules, requireOptions } from '../options.ts'
-import type { Awaitable } from '../time/awaitable.ts'
-import { timeLimitRule } from '../time/deadline.ts'
-import { baseOf, isWildcard, type Name } from './name.ts'
 import type {
   Outbox,
   PendingChange,
@@ -12,22 +9,22 @@ import type {
   SweepOptions,
   SweepResult,
   SynchronizationErrorHandler,
-} from './outbox.ts'
+} from '../outbox/contract.ts'
+import { createSynchronizer, DEFAULT_PUSH_TIME_LIMIT, leaseFor } from '../outbox/synchronizer.ts'
+import { baseOf, isWildcard, type Name } from '../rules/name.ts'
 import type {
-  DomainStore,
   ImportFindings,
   ImportRequest,
   ListedRegistration,
-  ListOptions,
   LookUp,
   LookUpResult,
   Registration,
   RegistrationRequest,
   SavedRegistrations,
   Team,
-  TransferRequest,
-  TransferredRegistrations,
-} from './store.ts'
+} from '../rules/registration.ts'
+import type { Awaitable } from '../time/awaitable.ts'
+import { timeLimitRule } from '../time/deadline.ts'
 import {
   type ListPage,
   onErrorRule,
@@ -39,8 +36,8 @@ import {
   readRetryOptions,
   readSweepOptions,
   type ToDomainId,
-} from './store-arguments.ts'
-import { createSynchronizer, DEFAULT_PUSH_TIME_LIMIT, leaseFor } from './synchronizer.ts'
+} from './arguments.ts'
+import type { DomainStore, ListOptions, TransferRequest, TransferredRegistrations } from './contract.ts'
 
 /** The options that all bundled stores share. */
 export interface ManagedStoreOptions {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { startSynchronizing } from '../../src/index.ts'
 import { registerDomains } from '../../src/operations/register-domains.ts'
-import type { SweepOptions, SweepResult } from '../../src/registry/outbox.ts'
+import type { SweepOptions, SweepResult } from '../../src/outbox/contract.ts'
 import { createStore, rejection, team1 } from '../fixtures.ts'
 
 beforeEach(() => void vi.useFakeTimers())

@@ -1,7 +1,27 @@
-import { findRefusal } from './limit.ts'
+import type { ApiError } from '../errors/api-error.ts'
+import { domainLimitReached, internalError } from '../errors/call-errors.ts'
+import { describe } from '../options.ts'
 import { ancestorsOf, baseOf, isWildcard, type Name, wildcardOver } from './name.ts'
-import { addBelow, type Held, type Holdings, isParted, judge, type Verdict } from './overlap.ts'
-import type { LookUp, LookUpResult, NamesBelow, RegistrationRequest } from './store.ts'
+import {
+  addBelow,
+  type ConflictCode,
+  covers,
+  type Held,
+  type Holdings,
+  isParted,
+  judge,
+  type Verdict,
+} from './overlap.ts'
+import type {
+  ImportFindings,
+  ImportRequest,
+  ListedRegistration,
+  LookUp,
+  LookUpResult,
+  NamesBelow,
+  Registration,
+  RegistrationRequest,
+} from './registration.ts'
 import type { Submitted } from './submitted.ts'
 
 /** The limit of a team. The limit applies to all names of a call together. */
@@ -37,7 +57,7 @@ export function createRegistrationRequest({ teamId, submitted, timeLimit, limit 
     timeLimit,
     decide(found) {
       const verdicts = judgeAll(teamId, judged, found)
-      if (limit && findRefusal(limit.maxDomains, found, verdicts)) return []
+      if (limit && findLimitError(limit.maxDomains, found, verdicts)) return []
       return judged.filter((name, index) => verdicts[index]?.status === 'created' && part?.has(name) !== false)
     },
   }
@@ -122,4 +142,99 @@ export function createHoldings(teamId: string, bases: readonly string[], found: 
 function requireBelow(below: NamesBelow | undefined): NamesBelow {
   if (!below) throw new TypeError('The store must return one entry of "below" for each base')
   return below
+}
+
+/*
+ * The limit of a team. Stores do not know the limit: they only count registrations, and save the names that `decide`
+ * returns. If the call would exceed the limit, `decide` returns no names, and the core rejects the call based on the
+ * same findings.
+ */
+
+const countAdded = (verdicts: readonly Verdict[]) => verdicts.filter(({ status }) => status === 'created').length
+
+/**
+ * Checks a call against the limit of its team. A call that adds nothing is always within the limit.
+ *
+ * @param verdicts The verdicts on all names of the call.
+ * @returns `null` if the call is within the limit, otherwise its error: 403 `domain_limit_reached`, or 500
+ *   `internal_error` if the store did not count.
+ */
+export const findLimitError = (maxDomains: number, { held }: LookUpResult, verdicts: readonly Verdict[]) =>
+  toLimitError(maxDomains, held, countAdded(verdicts))
+
+/** Compares the number of names that a call adds with the limit; see {@link findLimitError}. */
+export function toLimitError(maxDomains: number, held: number | undefined, added: number): ApiError | null {
+  if (!isCount(held)) return internalError('The limit of the team could not be checked.', notCounted(held))
+  return added === 0 || held + added <= maxDomains ? null : domainLimitReached({ maxDomains, held, added })
+}
+
+const isCount = (held: unknown): held is number => Number.isSafeInteger(held)
+
+const notCounted = (held: unknown) =>
+  new TypeError(
+    'The team has "maxDomains", so the store must return an integer "held" if the request is "counted"; ' +
+      `it is ${describe(held)}. See DomainStore`,
+  )
+
+/** Why a registration cannot be imported: it conflicts with registrations in the store. */
+export type ImportConflict = ConflictCode | 'id_is_taken' | 'domain_has_another_id'
+
+/** The verdict on a registration to import. */
+export type ImportVerdict = 'imported' | 'existing' | ImportConflict
+
+/**
+ * Passed as the ID of the calling team, although no team has this ID: an import contains registrations of several
+ * teams, none of which makes the call.
+ */
+const NOBODY = ''
+
+/**
+ * @param rows At most 1,000 registrations, with canonical names.
+ * @param todaysDomains The registrable domains of these names according to today's suffix list. Calls lock these
+ *   domains.
+ */
+export const createImportRequest = (
+  rows: readonly ListedRegistration[],
+  todaysDomains: readonly string[],
+): ImportRequest => ({
+  ...createLookUp(NOBODY, rows),
+  registrableDomains: [
+    ...new Set([...todaysDomains, ...rows.map(({ registrableDomain }) => registrableDomain)]),
+  ].sort(),
+  domainIds: [...new Set(rows.map(({ domainId }) => domainId))],
+  decide(found) {
+    const verdicts = judgeImports(rows, found)
+    return rows.filter((_, index) => verdicts[index] === 'imported')
+  },
+})
+
+/**
+ * Judges registrations one after another, as if the earlier ones were already saved.
+ *
+ * @returns One verdict for each registration, in the same order.
+ */
+export function judgeImports(rows: readonly ListedRegistration[], found: ImportFindings): readonly ImportVerdict[] {
+  const held = new Map<string, Registration>(found.registrations.map(each => [each.domain, each]))
+  const takenIds = new Set(found.takenIds)
+  const holdings = createHoldings(NOBODY, findBases(rows), found)
+
+  function judgeOne(row: ListedRegistration): ImportVerdict {
+    const same = held.get(row.domain)
+    if (same && same.teamId !== row.teamId) return 'domain_already_licensed'
+    if (same) return same.domainId === row.domainId ? 'existing' : 'domain_has_another_id'
+    if (takenIds.has(row.domainId)) return 'id_is_taken'
+    const wildcard = holdings.wildcardsAbove(row).find(({ domain }) => covers(domain, row))
+    if (wildcard) return wildcard.teamId === row.teamId ? 'wildcard_conflict' : 'domain_already_licensed'
+    return judge(row, NOBODY, holdings).status === 'created' ? 'imported' : 'subdomain_conflict'
+  }
+
+  return rows.map(row => {
+    const verdict = judgeOne(row)
+    if (verdict === 'imported') {
+      held.set(row.domain, row)
+      takenIds.add(row.domainId)
+      holdings.add(row, row.teamId)
+    }
+    return verdict
+  })
 }

@@ -1,5 +1,5 @@
-import type { PendingChange, PendingStats, WaitingChange } from './outbox.ts'
-import type { Registration } from './store.ts'
+import type { PendingChange, PendingStats, WaitingChange } from '../outbox/contract.ts'
+import type { Registration } from '../rules/registration.ts'
 
 /*
  * Rows from databases. Some databases have no booleans, only 0 and 1. Drivers return times and large numbers in

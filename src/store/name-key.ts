@@ -1,4 +1,4 @@
-import { isAddress } from './name.ts'
+import { isAddress } from '../rules/name.ts'
 
 /**
  * The key of a name in a sorted table. Updates of the suffix list do not change the key, because it depends only on the

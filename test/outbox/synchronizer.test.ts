@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createMemoryOutbox } from '../../src/memory/memory-outbox.ts'
 import { createMemoryStore } from '../../src/memory/memory-store.ts'
-import { MonitorUnavailableError } from '../../src/registry/monitor-unavailable.ts'
-import type { Push, SynchronizationErrorHandler } from '../../src/registry/outbox.ts'
-import type { Change, Registration } from '../../src/registry/store.ts'
-import { createSynchronizer, leaseFor } from '../../src/registry/synchronizer.ts'
+import type { Push, SynchronizationErrorHandler } from '../../src/outbox/contract.ts'
+import { MonitorUnavailableError } from '../../src/outbox/monitor-unavailable.ts'
+import { createSynchronizer, leaseFor } from '../../src/outbox/synchronizer.ts'
+import type { Change, Registration } from '../../src/rules/registration.ts'
 import { manyDomains, save, toDomains, toTestName } from '../../src/testing/calls.ts'
 
 const TIME_LIMIT = 30_000

@@ -1,9 +1,8 @@
 import { describeError } from '../errors/failure-log.ts'
+import type { Registration } from '../rules/registration.ts'
 import { trace } from '../runtime/tracing.ts'
 import { createDeadline } from '../time/deadline.ts'
 import { runWithin } from '../time/run-within.ts'
-import { type HalvingProgress, mostFailuresInARow, type Unfinished, workByHalves } from './halving.ts'
-import { isMonitorUnavailable } from './monitor-unavailable.ts'
 import {
   changeOf,
   LONGEST_WAIT,
@@ -14,8 +13,9 @@ import {
   type SynchronizationErrorHandler,
   toChange,
   type WaitingChange,
-} from './outbox.ts'
-import type { Registration } from './store.ts'
+} from './contract.ts'
+import { type HalvingProgress, mostFailuresInARow, type Unfinished, workByHalves } from './halving.ts'
+import { isMonitorUnavailable } from './monitor-unavailable.ts'
 
 export interface SynchronizerOptions {
   readonly push: Push

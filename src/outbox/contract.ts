@@ -1,5 +1,5 @@
+import type { Change, Registration } from '../rules/registration.ts'
 import type { Awaitable } from '../time/awaitable.ts'
-import type { Change, Registration } from './store.ts'
 
 /** A pending change. */
 export interface WaitingChange extends Change {

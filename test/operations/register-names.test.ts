@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Name } from '../../src/registry/name.ts'
-import { registerNames } from '../../src/registry/register-names.ts'
-import type { DomainStore, LookUpResult, Registration, RegistrationRequest } from '../../src/registry/store.ts'
+import { registerNames } from '../../src/operations/register-names.ts'
+import type { Name } from '../../src/rules/name.ts'
+import type { LookUpResult, Registration, RegistrationRequest } from '../../src/rules/registration.ts'
+import type { DomainStore } from '../../src/store/contract.ts'
 import { createDeadline } from '../../src/time/deadline.ts'
 import { createStore } from '../fixtures.ts'
 

@@ -1,9 +1,10 @@
 import { describe, isFunction, isText, optional, type Rule, type Rules, requireOptions } from '../options.ts'
+import type { SweepOptions } from '../outbox/contract.ts'
+import { isWildcard, type Name } from '../rules/name.ts'
+import type { Team } from '../rules/registration.ts'
+import { toName } from '../rules/submitted.ts'
+import { type ListOptions, MOST_AT_ONCE } from './contract.ts'
 import { InvalidCursorError } from './invalid-cursor.ts'
-import { isWildcard, type Name } from './name.ts'
-import type { SweepOptions } from './outbox.ts'
-import { type ListOptions, MOST_AT_ONCE, type Team } from './store.ts'
-import { toName } from './submitted.ts'
 
 /*
  * Checks the arguments that your application passes to the methods of a bundled store. Without these checks, an

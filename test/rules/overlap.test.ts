@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Name } from '../../src/registry/name.ts'
-import { judge } from '../../src/registry/overlap.ts'
-import { createRegistrationRequest, judgeAll } from '../../src/registry/request.ts'
-import { type LookUpResult, NOTHING_BELOW } from '../../src/registry/store.ts'
+import { createRegistrationRequest, judgeAll } from '../../src/rules/judge.ts'
+import type { Name } from '../../src/rules/name.ts'
+import { judge } from '../../src/rules/overlap.ts'
+import { type LookUpResult, NOTHING_BELOW } from '../../src/rules/registration.ts'
 
 const toName = (domain: string): Name => ({ domain, registrableDomain: domain.split('.').slice(-2).join('.') })
 

@@ -1,12 +1,12 @@
 import type { ApiError } from '../errors/api-error.ts'
 import { describeError } from '../errors/failure-log.ts'
+import { type HalvingProgress, mostFailuresInARow, workByHalves } from '../outbox/halving.ts'
+import { createRegistrationRequest, findLimitError, judgeAll } from '../rules/judge.ts'
+import type { Verdict } from '../rules/overlap.ts'
+import type { LookUpResult, Registration, SavedRegistrations, Team } from '../rules/registration.ts'
+import type { Submitted } from '../rules/submitted.ts'
+import type { DomainStore } from '../store/contract.ts'
 import { type Deadline, waitForStore } from '../time/deadline.ts'
-import { type HalvingProgress, mostFailuresInARow, workByHalves } from './halving.ts'
-import { findRefusal } from './limit.ts'
-import type { Verdict } from './overlap.ts'
-import { createRegistrationRequest, judgeAll } from './request.ts'
-import type { DomainStore, LookUpResult, Registration, SavedRegistrations, Team } from './store.ts'
-import type { Submitted } from './submitted.ts'
 
 /** The outcome for a submitted name. */
 export type Outcome =
@@ -114,7 +114,7 @@ async function registerBatch(
   const found = requireFound(registered)
   if (!limit) return { outcomes: toOutcomes(part, judgeAll(teamId, part, found), registered) }
   const verdicts = judgeAll(teamId, names, found)
-  const refusal = findRefusal(limit.maxDomains, found, verdicts)
+  const refusal = findLimitError(limit.maxDomains, found, verdicts)
   if (refusal) return { refusal }
   const ofPart = places.map(place => verdicts[place] as Verdict)
   return { outcomes: toOutcomes(part, ofPart, registered) }

@@ -2,7 +2,7 @@ import { classifyHostname, type InvalidHostname } from '../hostname/classify.ts'
 import { displayHostname } from '../hostname/display.ts'
 import { quote } from '../hostname/quote.ts'
 import { baseOf, isWildcard, type Name } from './name.ts'
-import { COUNTED_AT_LEAST, type NamesBelow } from './store.ts'
+import { COUNTED_AT_LEAST, type NamesBelow } from './registration.ts'
 import type { Submitted } from './submitted.ts'
 
 /** The registrations that are relevant to the names of one call. */

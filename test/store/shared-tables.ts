@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { importDomains } from '../../src/operations/import-domains.ts'
 import { transfer } from '../../src/operations/transfer.ts'
-import type { ManagedStore, ManagedStoreOptions } from '../../src/registry/managed-store.ts'
 import { createUuidGenerator } from '../../src/runtime/uuid.ts'
+import type { ManagedStore, ManagedStoreOptions } from '../../src/store/managed-store.ts'
 import { save } from '../../src/testing/calls.ts'
 
 type Open = (options?: Pick<ManagedStoreOptions, 'synchronize'>) => ManagedStore

@@ -2,7 +2,7 @@ import { build } from 'esbuild'
 import { beforeAll, describe, expect, test } from 'vitest'
 import * as core from '../../src/index.ts'
 import { createPostgresStore } from '../../src/postgres/index.ts'
-import type { Registration } from '../../src/registry/store.ts'
+import type { Registration } from '../../src/rules/registration.ts'
 import { createSqliteStore } from '../../src/sqlite/index.ts'
 
 export type Library = Pick<typeof core, 'registerDomains'> & {

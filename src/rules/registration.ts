@@ -1,0 +1,149 @@
+import type { Name } from './name.ts'
+
+/** A team of your application. */
+export interface Team {
+  /** Digits only. */
+  readonly id: string
+  readonly organizationId: string
+  readonly state: 'active' | 'suspended'
+  /**
+   * The maximum number of names that the team may have registered; 0 or more. A call that would exceed this limit fails
+   * with 403 `domain_limit_reached`, before any of its names is saved. Names that the team has already registered may
+   * be sent again. The store must count the team's registrations; see {@link LookUp.counted}. Default: no limit.
+   */
+  readonly maxDomains?: number | null | undefined
+}
+
+/** A registered hostname. */
+export interface Registration extends Name {
+  /** Opaque and unique; the store assigns it, and it never changes. */
+  readonly domainId: string
+  readonly teamId: string
+  /** Whether the monitor has accepted the registration. */
+  readonly synchronized: boolean
+  /** When the hostname was registered, to the millisecond. */
+  readonly createdAt: Date
+}
+
+/** A registration in a list. */
+export type ListedRegistration = Registration
+
+/**
+ * A registration or a release, to be pushed to the monitor.
+ *
+ * A change may be delivered twice or late. IDs are never reused. So a monitor stays correct if it watches by
+ * `domainId`, and ignores `registered` for an ID once it has received `released` for the same ID.
+ */
+export interface Change extends Name {
+  readonly kind: 'registered' | 'released'
+  readonly domainId: string
+  readonly teamId: string
+  /** When the name was registered or released. Repeated deliveries of a change all have the same time. */
+  readonly at: Date
+}
+
+/** A query for registrations by name. The findings do not depend on the suffix list. Any of the arrays may be empty. */
+export interface LookUp {
+  /** The calling team. */
+  readonly teamId: string
+  /** The distinct canonical names to look up exactly. A wildcard is looked up literally. */
+  readonly domains: readonly string[]
+  /** The distinct canonical names below which to search: the bases of wildcards, without `*.`. */
+  readonly bases: readonly string[]
+  /** Whether to count the team's registrations, because the team has a limit. Default: no. */
+  readonly counted?: boolean | undefined
+}
+
+/** The findings for a {@link LookUp}. */
+export interface LookUpResult {
+  /** The registrations, of any team, whose domain is in `domains`. In any order. */
+  readonly registrations: readonly Registration[]
+  /** One entry for each of `bases`, in the same order. */
+  readonly below: readonly NamesBelow[]
+  /** If the lookup is `counted`: how many registrations the calling team has. */
+  readonly held?: number | undefined
+}
+
+/**
+ * The registrations below a base, at any depth, without the base itself. A store may include or omit the wildcard over
+ * the base, because requests also look up this wildcard in `domains`.
+ *
+ * Names whose registrable domain lies below the base are listed separately. When they were registered, a public suffix
+ * separated them from the base, as in `bucket.s3.amazonaws.com` below `amazonaws.com`. The core checks whether a public
+ * suffix still separates these names from the base.
+ */
+export interface NamesBelow {
+  /** Any three of the calling team's domains below the base; all of them if there are fewer. */
+  readonly ownDomains: readonly string[]
+  /** How many registrations below the base the calling team has. A store MAY stop counting at 1,000, but not before. */
+  readonly ownCount: number
+  /** Whether another team has registrations below the base. A store need not check this if `ownCount` is above 0. */
+  readonly heldByOthers: boolean
+  /**
+   * Names whose registrable domain is longer than the base. A store MAY stop at 10 names, and need not search for any
+   * if `ownCount` is above 0 or `heldByOthers` is true.
+   */
+  readonly behindSuffixes: readonly { readonly domain: string; readonly teamId: string }[]
+}
+
+/** The findings for a base that has no registrations below it. */
+export const NOTHING_BELOW: NamesBelow = /* @__PURE__ */ Object.freeze({
+  ownDomains: [],
+  ownCount: 0,
+  heldByOthers: false,
+  behindSuffixes: [],
+})
+
+/** A store counts {@link NamesBelow.ownCount} at least up to this number. */
+export const COUNTED_AT_LEAST = 1000
+/** A store lists at least this many {@link NamesBelow.behindSuffixes}, or all if there are fewer. */
+export const FOUND_BEHIND_SUFFIXES = 10
+
+/** The request of {@link DomainStore.register}, for one atomic step. Each lookup of a request can use an index. */
+export interface RegistrationRequest extends LookUp {
+  /**
+   * The registrable domains to lock: distinct, in ascending order of code units, so that two calls cannot deadlock.
+   */
+  readonly registrableDomains: readonly string[]
+  /**
+   * How many milliseconds the caller waits. The store MUST have settled by then, and MUST NOT do anything for the
+   * request afterwards, because the caller may then commit or roll back its own transaction.
+   */
+  readonly timeLimit: number
+  /**
+   * Decides which names to save. Pure and synchronous, so the same findings give the same names. A store may call it
+   * any number of times, each time with newer findings.
+   *
+   * @returns The distinct names to register for the team, without names that are already registered.
+   */
+  decide(found: LookUpResult): readonly Name[]
+}
+
+/** The result of {@link DomainStore.register}. */
+export interface SavedRegistrations {
+  /** The findings on which the saved names are based: those that were passed to the last call of `decide`. */
+  readonly found: LookUpResult
+  /** The saved registrations, in the order in which `decide` returned their names. */
+  readonly saved: readonly Registration[]
+}
+
+/** The findings for an {@link ImportRequest}. */
+export interface ImportFindings extends LookUpResult {
+  /** The IDs from the request that a registration or a pending change already has, in any order. */
+  readonly takenIds: readonly string[]
+}
+
+/** The request of {@link DomainStore.import}, for one atomic step. Its `teamId` is not the ID of any team. */
+export interface ImportRequest extends LookUp {
+  /** The registrable domains to lock, as in a {@link RegistrationRequest}. */
+  readonly registrableDomains: readonly string[]
+  /** The IDs to look up: distinct, in lower case. */
+  readonly domainIds: readonly string[]
+  /**
+   * Decides which registrations to save. Pure and synchronous. A store may call it any number of times, each time with
+   * newer findings.
+   *
+   * @returns At most 1,000 registrations, to be saved with their own IDs, teams and times.
+   */
+  decide(found: ImportFindings): readonly ListedRegistration[]
+}

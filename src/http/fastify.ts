@@ -2,11 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { bodyWithoutItsLength, notDeclaredAsJson, payloadTooLarge } from '../errors/call-errors.ts'
 import { type FailureRecord, writeToConsole } from '../errors/failure-log.ts'
-import type { OpenApiOptions } from '../openapi/index.ts'
-import { securityRules } from '../openapi/security.ts'
 import type { Rules } from '../options.ts'
 import { createDefaultOnError } from './failure.ts'
-import { describeForSwagger } from './fastify-swagger.ts'
 import { mountOnNode } from './mount-on-node.ts'
 import { readNodeBody, toReadable } from './node-body.ts'
 import { DEFAULT_OPERATIONS, type HandlerOptions, type PathOption, toPath, withoutTrailingSlash } from './options.ts'
@@ -15,10 +12,7 @@ import type { AdapterRequest, HandlerRequest, OperationName } from './request.ts
 import { operations } from './routes.ts'
 
 /** Options of {@link domainsPlugin}. Fastify's own option `prefix` can be passed as well. */
-export type DomainsPluginOptions = HandlerOptions<AdapterRequest<FastifyRequest>> &
-  PathOption &
-  /** The authentication that `@fastify/swagger` shows: by default, none if `authenticate` is set. */
-  Pick<OpenApiOptions, 'security' | 'securitySchemes'>
+export type DomainsPluginOptions = HandlerOptions<AdapterRequest<FastifyRequest>> & PathOption
 
 /** Our errors, keyed by the `code` of Fastify's error. Fastify's reference lists all codes. */
 const refusedBodies: RefusedBodies = {
@@ -31,7 +25,6 @@ const ofFastify = { holds: () => true, expected: 'as Fastify says' }
 
 /** Allows Fastify's own options, because Fastify also passes them to the plugin. */
 const pluginRules: Rules = {
-  ...securityRules,
   prefix: ofFastify,
   logLevel: ofFastify,
   logSerializers: ofFastify,
@@ -42,8 +35,7 @@ const pluginRules: Rules = {
  * content type parsers, error handler or other routes. Your hooks also run for the plugin's routes. Fastify's `prefix`
  * comes before our `path`.
  *
- * If `@fastify/swagger` is registered first, its OpenAPI document contains the operation as {@link openapi} describes
- * it. With `authenticate`, use `security` and `securitySchemes` to describe how your callers authenticate.
+ * `@fastify/swagger` skips these routes: pass it the document of {@link openapi}, which describes them.
  *
  * If Fastify rejects a body on our route, the response is our own error. Any other error goes to your error handler.
  *
@@ -78,9 +70,6 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
   const streams = new WeakMap<FastifyRequest, IncomingMessage>()
   for (const operation of options.operations ?? DEFAULT_OPERATIONS) {
     const { method, suffix } = operations[operation]
-    const config: object = app.hasDecorator('swagger')
-      ? { swaggerTransform: describeForSwagger(operation, options) }
-      : {}
     const own = `${toPath(options)}${suffix}`
     app.register(
       async route => {
@@ -100,7 +89,7 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
         route.route({
           method,
           url: '/',
-          config,
+          schema: { hide: true } as object,
           // Without this, Fastify would also run the GET route for HEAD requests, and read a page only to discard it.
           ...(method === 'GET' && { exposeHeadRoute: false }),
           handler: (request, reply) =>

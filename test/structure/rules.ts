@@ -15,8 +15,7 @@ export const layers: readonly (readonly string[])[] = [
   ['operations/'],
   ['http/', 'testing/', 'client/', 'webhook/'],
   ['openapi/', 'index.ts'],
-  ['http/fastify-swagger.ts', 'cli/'],
-  ['http/fastify.ts'],
+  ['cli/'],
 ]
 
 /**

@@ -143,20 +143,6 @@ test('the steps below "Time" in docs/recipes/testing.md return what their last c
   expect(shown).toEqual({ synchronized: 1, failed: 0 })
 })
 
-test('AGENTS.md has at most 60 lines, and README.md at most 900 words', () => {
-  expect(read('AGENTS.md').split('\n').length).toBeLessThanOrEqual(60)
-  expect(read('README.md').split(/\s+/).length).toBeLessThanOrEqual(900)
-})
-
-/** Complete lists of errors, reasons or messages, each on one page. */
-const completeLists = ['docs/errors.md']
-
-test('a page of docs/ has at most 700 words, unless it is a complete list', () => {
-  const counts = guides.filter(guide => guide.startsWith('docs/')).map(page => [page, read(page).split(/\s+/).length])
-  expect(counts.length).toBeGreaterThan(30)
-  expect(counts.filter(([page, words]) => Number(words) > 700 && !completeLists.includes(String(page)))).toEqual([])
-})
-
 test('each picture is up to date with site/pictures.ts, and a page shows it with a text alternative', () => {
   const shown = guides.flatMap(guide => [...read(guide).matchAll(/!\[([^\]]+)\]\((?:[./\w]*\/)?(\w+\.svg)\)/g)])
   const texts = new Map(shown.map(([, text = '', file = '']) => [file, text]))

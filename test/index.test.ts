@@ -38,8 +38,8 @@ const publicNames = {
   './fetch': ['domainsHandler'],
   './openapi': ['openapi'],
   './client': [
-    ...['CallError', 'DeleteAllError', 'RegisterAllError', 'SyncAllError'],
-    ...['deleteAll', 'listAll', 'registerAll', 'syncAll'],
+    ...['CallError', 'DeleteAllError', 'PreviewAllError', 'RegisterAllError', 'SyncAllError'],
+    ...['deleteAll', 'listAll', 'previewAll', 'registerAll', 'syncAll'],
   ],
   './webhook': ['MonitorUnavailableError', 'WebhookVerificationError', 'createWebhook', 'verifyWebhook'],
   './postgres': ['createPostgresKeyStore', 'createPostgresStore', 'migrate', 'postgresSchema'],

@@ -25,29 +25,45 @@ export interface FailedAttempt extends CallFailure {
   readonly retryAfter?: number | undefined
 }
 
-/**
- * Turns text from a response into one line, and replaces the API key in it, because a proxy may have copied the
- * request's headers into the response.
- *
- * @param apiKey The key of the client.
- */
-export const takeWords = (words: string, apiKey: string): string =>
-  toPlainText(words.replaceAll(apiKey, '[API key]'), LONGEST_WORDS)
+/** What no message may show: the API key, and the values of the headers that the caller adds. */
+export interface Secrets {
+  readonly apiKey?: string | undefined
+  readonly headers?: Headers | undefined
+}
+
+/** A shorter value of a header, such as `1` or `en`, is no secret, and replacing it would make messages unreadable. */
+const SHORTEST_SECRET = 8
 
 /**
+ * Turns text from a response into one line, and replaces secrets in it, because a proxy may have copied the request's
+ * headers into the response.
+ */
+export function takeWords(words: string, { apiKey, headers = new Headers() }: Secrets): string {
+  const values = [...headers.values()].flatMap(value => [value, ...value.split(/[\s;,=]+/)])
+  const secrets = values.filter(({ length }) => length >= SHORTEST_SECRET)
+  const withoutKey = apiKey === undefined ? words : words.replaceAll(apiKey, '[API key]')
+  return toPlainText(
+    secrets.reduce((text, secret) => text.replaceAll(secret, '[header]'), withoutKey),
+    LONGEST_WORDS,
+  )
+}
+
+/**
+ * @param url The URL that was called.
  * @param read Turns the parsed body into the value. Throws an error if the body is wrong; the message says what is
  * wrong.
  */
 export function toAttempt<Value>(
   received: ReceivedResponse,
   read: (body: unknown) => Value,
-  apiKey: string,
+  url: string | URL,
+  secrets: Secrets,
 ): Attempt<Value> {
   const { status, retryAfter, text, isCut } = received
   const body = parse(text)
   if (status === 200) {
     if (isCut) return { failure: { status, message: 'The response is larger than 4 MiB.', mayPass: false } }
-    if (body === undefined) return { failure: toFailure(received, apiKey) }
+    if (body === undefined) return { failure: toFailure(received, secrets) }
     try {
       return { value: read(body) }
     } catch (cause) {
@@ -55,26 +71,39 @@ export function toAttempt<Value>(
       return { failure: { status, message, mayPass: false } }
     }
   }
+  // In browsers, a redirect has the status 0.
+  if (status < 200 || (status >= 300 && status < 400)) {
+    return { failure: { status: status || undefined, message: describeRedirect(received, url), mayPass: false } }
+  }
   const { error, message } = (body ?? {}) as { error?: unknown; message?: unknown }
   return {
     failure: {
       status,
-      code: isText(error) ? takeWords(error, apiKey) : undefined,
-      message: isText(message) ? takeWords(message, apiKey) : `The response was HTTP ${status}.`,
+      code: isText(error) ? takeWords(error, secrets) : undefined,
+      message: isText(message) ? takeWords(message, secrets) : `The response was HTTP ${status}.`,
       mayPass: status === 408 || status === 429 || status >= 500,
       retryAfter,
     },
   }
 }
 
+/** The client follows no redirect: `fetch` could turn the POST into a GET, or send the key to another server. */
+function describeRedirect({ location }: ReceivedResponse, url: string | URL): string {
+  const { href } = new URL(url)
+  const target = location !== undefined && URL.canParse(location, href) ? new URL(location, href).href : undefined
+  const isAtSlash = target === undefined ? href.endsWith('/') : `${target}/` === href
+  const advice = isAtSlash ? 'use the address without the slash' : 'use the address to which the service redirects'
+  return `The call was redirected; ${advice}.`
+}
+
 /**
  * If the JSON was cut short, a retry may get the complete response. If the body is a login page, a retry would get the
  * same page.
  */
-function toFailure({ status, mediaType, text }: ReceivedResponse, apiKey: string): FailedAttempt {
+function toFailure({ status, mediaType, text }: ReceivedResponse, secrets: Secrets): FailedAttempt {
   const isCutShort = /json/i.test(mediaType) && /^\s*(\{|$)/.test(text)
   if (isCutShort) return { status, message: 'The response is not complete JSON.', mayPass: true }
-  const type = mediaType === '' ? 'without a content type' : `with the content type "${takeWords(mediaType, apiKey)}"`
+  const type = mediaType === '' ? 'without a content type' : `with the content type "${takeWords(mediaType, secrets)}"`
   const message = `The response is not JSON: HTTP ${status} ${type}. It comes from another service, or from a proxy.`
   return { status, message, mayPass: false }
 }

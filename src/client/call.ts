@@ -1,14 +1,32 @@
 import { isFunction, isText, matches, optional, type Rules } from '../options.ts'
 import { httpUrlRule, sendRequest } from '../outgoing/send-request.ts'
+import type { Awaitable } from '../time/awaitable.ts'
 import { timeLimitRule } from '../time/deadline.ts'
+import { runWithin } from '../time/run-within.ts'
 import { type Attempt, type CallFailure, toAttempt } from './answer.ts'
+
+/**
+ * Headers for every call, or a function that returns them. The function is called before each call and may be
+ * asynchronous, for instance to renew a token that expires. If it throws or rejects, the work ends.
+ *
+ * @example
+ * const headers: CallHeaders = async () => ({ Authorization: `Bearer ${await getToken()}` })
+ */
+export type CallHeaders = RequestInit['headers'] | (() => Awaitable<RequestInit['headers']>)
 
 /** Options that all functions of the client accept. */
 export interface CallOptions {
   /** The URL for registering, even if you call another operation: `https://api.example.com/v1/domains`. */
   url: string | URL
-  /** Sent as `Authorization: Bearer <API key>`. */
-  apiKey: string
+  /** Sent as `Authorization: Bearer <API key>`. Without a key, the client sends no such header of its own. */
+  apiKey?: string | undefined
+  /** Headers to add to each call, for instance the token of a session. Messages do not show their values. */
+  headers?: CallHeaders | undefined
+  /**
+   * Whether a browser sends cookies, as for `fetch`. Default `same-origin`: a page with a session on the service's own
+   * origin needs neither a key nor headers.
+   */
+  credentials?: RequestCredentials | undefined
   /** The team to act in. Required with an organization key, ignored with a team key. */
   teamId?: string | undefined
   /**
@@ -29,9 +47,18 @@ export interface CallOptions {
 export const callRules: Rules = {
   url: httpUrlRule('https://api.example.com/v1/domains'),
   apiKey: {
-    holds: matches(/^[\x21-\x7e]+$/),
+    holds: optional(matches(/^[\x21-\x7e]+$/)),
     expected: 'an API key, without white space around it',
     isSecret: true,
+  },
+  headers: {
+    holds: optional(headers => isFunction(headers) || areHeaders(headers)),
+    expected: 'headers such as { "X-CSRF-Token": token }, or a function that returns them',
+    isSecret: true,
+  },
+  credentials: {
+    holds: optional(matches(/^(?:omit|same-origin|include)$/)),
+    expected: '"omit", "same-origin" or "include"',
   },
   teamId: { holds: optional(isText), expected: 'the ID of a team, a string of digits' },
   patience: {
@@ -41,6 +68,14 @@ export const callRules: Rules = {
   timeLimit: timeLimitRule,
   signal: { holds: optional(signal => signal instanceof AbortSignal), expected: 'an AbortSignal' },
   fetch: { holds: optional(isFunction), expected: 'a function like fetch' },
+}
+
+function areHeaders(value: unknown): boolean {
+  try {
+    return typeof value === 'object' && new Headers(value as RequestInit['headers']) instanceof Headers
+  } catch {
+    return false
+  }
 }
 
 export const onProgressRule = { holds: optional(isFunction), expected: 'a function that takes the progress' }
@@ -105,14 +140,25 @@ export async function send<Value>(call: Call<Value>, options: CallOptions): Prom
 /** @throws The signal's reason, once the signal is aborted. Any other failure is returned. */
 export async function sendOnce<Value>(
   { url, body, read }: Call<Value>,
-  { apiKey, timeLimit = DEFAULT_TIME_LIMIT, signal, fetch }: CallOptions,
+  { apiKey, headers: added, credentials, timeLimit = DEFAULT_TIME_LIMIT, signal, fetch }: CallOptions,
 ): Promise<Attempt<Value>> {
-  const Authorization = `Bearer ${apiKey}`
-  const init = body
-    ? { method: 'POST', headers: { Authorization, 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
-    : { method: 'GET', headers: { Authorization } }
+  let headers: Headers
   try {
-    return toAttempt(await sendRequest(url, init, { fetch, timeLimit, bodyLimit: BODY_LIMIT, signal }), read, apiKey)
+    const limits = { milliseconds: timeLimit, message: `"headers" returned nothing within ${timeLimit} ms`, signal }
+    headers = new Headers(typeof added === 'function' ? await runWithin(limits, added) : added)
+  } catch (cause) {
+    signal?.throwIfAborted()
+    return { failure: { message: 'The function "headers" failed.', mayPass: false, cause } }
+  }
+  const secrets = { apiKey, headers: new Headers(headers) }
+  if (apiKey !== undefined) headers.set('Authorization', `Bearer ${apiKey}`)
+  if (body) headers.set('Content-Type', 'application/json')
+  const init: RequestInit = { method: body ? 'POST' : 'GET', headers }
+  if (body) init.body = JSON.stringify(body)
+  if (credentials !== undefined) init.credentials = credentials
+  try {
+    const received = await sendRequest(url, init, { fetch, timeLimit, bodyLimit: BODY_LIMIT, signal })
+    return toAttempt(received, read, url, secrets)
   } catch (cause) {
     signal?.throwIfAborted()
     return { failure: { message: 'The response was lost, or none arrived.', mayPass: true, cause } }

@@ -4,13 +4,15 @@ export type {
   DomainResult,
   ErrorResponse,
   InvalidCode,
+  InvalidPreview,
   InvalidResult,
   ListedDomain,
+  PreviewResult,
   RegisterDomainsResponse,
   RegisteredResult,
   Totals,
 } from '../wire/response.ts'
-export { CallError, type CallOptions } from './call.ts'
+export { CallError, type CallHeaders, type CallOptions } from './call.ts'
 export {
   DeleteAllError,
   type DeleteAllOptions,
@@ -20,6 +22,13 @@ export {
 } from './delete-all.ts'
 export { type ListAllOptions, type ListProgress, listAll } from './list-all.ts'
 export type { Names } from './names-source.ts'
+export {
+  PreviewAllError,
+  type PreviewAllOptions,
+  type PreviewAllResult,
+  type PreviewProgress,
+  previewAll,
+} from './preview-all.ts'
 export {
   type Progress,
   RegisterAllError,

@@ -5,7 +5,7 @@ import type { Part } from './retries.ts'
 export type Names = Iterable<string> | AsyncIterable<string>
 
 /** The maximum number of hostnames in one call. */
-const NAMES_PER_CALL = 100
+export const NAMES_PER_CALL = 100
 
 /** Returns the number of names, if it is known before they are read. */
 export function countNames(names: Names): number | undefined {

@@ -81,16 +81,13 @@ export async function* sendNames<Result extends ResultOfName>(
   kept: readonly Result[] = [],
 ): AsyncGenerator<PartOutcome<Result>, void, undefined> {
   requireOptions(options, { ...rules, ...ownRules })
-  const { patience = DEFAULT_PATIENCE, concurrency = DEFAULT_CONCURRENCY, onProgress } = options
-  options.signal?.throwIfAborted()
-  const controller = new AbortController()
-  const signal = options.signal ? AbortSignal.any([options.signal, controller.signal]) : controller.signal
+  const { patience = DEFAULT_PATIENCE, concurrency = DEFAULT_CONCURRENCY, signal, onProgress } = options
+  signal?.throwIfAborted()
   let wake = () => {}
-  signal.addEventListener('abort', () => wake())
   const source = createNamesSource(names, () => wake())
   const retries = createRetries({ concurrency, patience })
   /** In the order in which they were sent: the calls under way, and those whose results have not been yielded yet. */
-  const calls: { part: Part; outcome?: PartOutcome<Result> }[] = []
+  const calls: { part: Part; controller: AbortController; outcome?: PartOutcome<Result> }[] = []
   let crash: FailedAttempt | undefined
 
   const failure = () => crash ?? retries.end()
@@ -105,9 +102,10 @@ export async function* sendNames<Result extends ResultOfName>(
     while (hasRoom() && !source.failure()) {
       const part = retries.take(false) ?? takeNext() ?? (source.isAtEnd() ? retries.take(true) : undefined)
       if (part === undefined) return
-      const call: (typeof calls)[number] = { part }
+      // Each call has a signal of its own, because Node warns about more than ten listeners on one signal.
+      const call: (typeof calls)[number] = { part, controller: new AbortController() }
       calls.push(call)
-      sendPart<Result>(part, { ...options, signal }, operation)
+      sendPart<Result>(part, { ...options, signal: call.controller.signal }, operation)
         .then(outcome => {
           call.outcome = outcome
           retries.settle(part, outcome)
@@ -132,6 +130,11 @@ export async function* sendNames<Result extends ResultOfName>(
     }
     if (source.failure()) throw source.failure()?.error
   }
+  function stop(): void {
+    for (const { controller } of calls) controller.abort(signal?.reason)
+    wake()
+  }
+  signal?.addEventListener('abort', stop, { once: true })
   try {
     for (let done = 0; ; ) {
       startCalls()
@@ -144,7 +147,7 @@ export async function* sendNames<Result extends ResultOfName>(
         await onProgress?.({ done, total: countNames(names), resumeAt: findResumeAt(), results: outcome.results })
         continue
       }
-      signal.throwIfAborted()
+      signal?.throwIfAborted()
       const isDone = source.isAtEnd() && retries.isEmpty()
       if (calls.length === 0) throwIfOver(isDone)
       if (calls.length === 0 && isDone) return
@@ -157,7 +160,8 @@ export async function* sendNames<Result extends ResultOfName>(
       clearTimeout(timer)
     }
   } finally {
-    controller.abort()
+    signal?.removeEventListener('abort', stop)
+    stop()
     source.close()
   }
 }

@@ -1,10 +1,11 @@
 import { optional, type Rules, requireOptions } from '../options.ts'
 import type { InvalidResult, PreviewResult } from '../wire/response.ts'
 import { takeWords } from './answer.ts'
-import { type CallOptions, callRules } from './call.ts'
+import { CallError, type CallOptions, callRules } from './call.ts'
 import { deleteAll } from './delete-all.ts'
 import { listAll } from './list-all.ts'
-import type { Names } from './names-source.ts'
+import { NAMES_PER_CALL, type Names } from './names-source.ts'
+import { previewAll } from './preview-all.ts'
 import { registerAll } from './register-all.ts'
 import { createRun } from './run.ts'
 import { concurrencyRule, NamesError, type NamesOptions } from './send-names.ts'
@@ -47,8 +48,8 @@ export class SyncAllError extends Error {
   override readonly name = 'SyncAllError'
   readonly plan: SyncPlan
 
-  constructor(message: string, plan: SyncPlan) {
-    super(message)
+  constructor(message: string, plan: SyncPlan, options?: ErrorOptions) {
+    super(message, options)
     this.plan = plan
   }
 }
@@ -77,10 +78,12 @@ const rules: Rules = {
  * @param wanted All hostnames that the team should have registered afterwards, in any spelling.
  * @param options `url` is the URL for registering: `https://api.example.com/v1/domains`.
  * @returns The changes that were made or, with `dryRun`, would be made.
- * @throws {SyncAllError} with the plan: before any change, if a wanted name cannot be registered, or if more than
- *   `mostDeletions` would be deleted; after the deletions, if a name is rejected because another caller has registered
- *   a conflicting name meanwhile.
- * @throws {CallError} in the same cases as {@link registerAll}, {@link deleteAll} and {@link listAll}.
+ * @throws {SyncAllError} with the plan. Before any change: if a wanted name cannot be registered, if more than
+ *   `mostDeletions` would be deleted, or if the team's limit leaves no room for up to 100 more names than are deleted.
+ *   Of a greater growth, only the first 100 names are known to fit. During the changes: if a name is rejected because
+ *   another caller has registered a conflicting name meanwhile, or if calls fail; then the {@link CallError} is the
+ *   `cause`.
+ * @throws {CallError} before there is a plan, in the same cases as {@link previewAll} and {@link listAll}.
  * @throws {TypeError} in the same cases as {@link registerAll}.
  *
  * @example
@@ -90,31 +93,51 @@ const rules: Rules = {
 export async function syncAll(wanted: Names, options: SyncAllOptions): Promise<SyncPlan> {
   requireOptions(options, rules)
   const { dryRun = false, mostDeletions = DEFAULT_MOST_DELETIONS, ...callOptions } = options
-  const { isFull, ...plan } = await makePlan(wanted, callOptions)
+  const { fresh, ...plan } = await makePlan(wanted, callOptions)
   if (dryRun) return plan
   const { additions, deletions, unchanged, refused } = plan
-  if (refused.length > 0)
-    throw new SyncAllError(`${describeRefused(refused, options.apiKey)} Nothing was changed.`, plan)
-  if (isFull && additions.length > deletions.length) {
-    const message = `The team's limit leaves no room for ${additions.length} more names and ${deletions.length} fewer.`
-    throw new SyncAllError(`${message} Nothing was changed.`, plan)
-  }
+  if (refused.length > 0) throw new SyncAllError(`${describeRefused(refused, options)} Nothing was changed.`, plan)
   const registered = unchanged + deletions.length
   if (deletions.length > mostDeletions * registered) {
     const message = `${deletions.length} of ${registered} registrations would be deleted, but "mostDeletions" is`
     throw new SyncAllError(`${message} ${mostDeletions}. Nothing was changed.`, plan)
   }
-  await deleteAll(deletions, callOptions)
-  const { results } = await registerAll(additions, callOptions)
-  const refusedNow = results.filter(result => result.status === 'invalid')
-  if (refusedNow.length > 0)
-    throw new SyncAllError(describeRefused(refusedNow, options.apiKey), { ...plan, refused: refusedNow })
-  return plan
+  if (!(await hasRoom(fresh, additions.length - deletions.length, callOptions))) {
+    const message = `The team's limit leaves no room for ${additions.length} more names and ${deletions.length} fewer.`
+    throw new SyncAllError(`${message} Nothing was changed.`, plan)
+  }
+  try {
+    await deleteAll(deletions, callOptions)
+    const { results } = await registerAll(additions, callOptions)
+    const refusedNow = results.filter(result => result.status === 'invalid')
+    if (refusedNow.length === 0) return plan
+    throw new SyncAllError(describeRefused(refusedNow, options), { ...plan, refused: refusedNow })
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error
+    throw new SyncAllError(`The plan was carried out only in part: ${error.message}`, plan, { cause: error })
+  }
 }
 
-function describeRefused([first, ...others]: readonly InvalidResult[], apiKey: string): string {
+/**
+ * Whether the team may have so many more names. A call is checked against the limit as a whole and a preview saves
+ * nothing, so a preview of as many new names tells. One call has 100 names, so a greater growth may still not fit.
+ *
+ * @param fresh The names that are new to the team.
+ */
+async function hasRoom(fresh: readonly string[], growth: number, options: SharedOptions): Promise<boolean> {
+  if (growth <= 0) return true
+  try {
+    await previewAll(fresh.slice(0, Math.min(growth, NAMES_PER_CALL)), options)
+    return true
+  } catch (error) {
+    if (error instanceof CallError && error.code === 'domain_limit_reached') return false
+    throw error
+  }
+}
+
+function describeRefused([first, ...others]: readonly InvalidResult[], { apiKey }: SharedOptions): string {
   const more = others.length > 0 ? ` Also rejected: ${others.length} more.` : ''
-  return `A wanted name is rejected: ${takeWords(String(first?.message), apiKey)}${more}`
+  return `A wanted name is rejected: ${takeWords(String(first?.message), { apiKey })}${more}`
 }
 
 const previewing = {
@@ -126,14 +149,14 @@ const previewing = {
 } as const
 
 /** Lists the registered names before any other step, so names that other callers register later are not deleted. */
-async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan & { readonly isFull: boolean }> {
+async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan & { fresh: readonly string[] }> {
   const { concurrency: _, ...listOptions } = options
   const unwanted = new Set<string>()
   for await (const { domain } of listAll(listOptions)) unwanted.add(domain)
   const registered = unwanted.size
   const additions: string[] = []
   const refused: InvalidResult[] = []
-  let isFull = false
+  const fresh: string[] = []
   /** The input of each wanted name, keyed by its canonical form. */
   const inputs = new Map<string, string>()
   for await (const result of createRun(wanted, options, previewing, results => results)) {
@@ -141,16 +164,16 @@ async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan
       refused.push(result)
       continue
     }
-    // The result of a name that conflicts with another name of the same team has no `domain`. The conflicting name
-    // itself is not registered, or its status would be `existing`.
-    if (result.status === 'created' && !('domain' in result)) isFull = true
+    // The result of a name that conflicts with another name of the same team, or that has no room yet, has no `domain`.
+    // The name itself is not registered, or its status would be `existing`.
     const domain = 'domain' in result ? result.domain : toCanonical(result.input)
     if (result.status !== 'existing') additions.push(result.input)
+    if (result.status === 'created' && !inputs.has(domain)) fresh.push(result.input)
     unwanted.delete(domain)
     inputs.set(domain, result.input)
   }
   refused.push(...findOverlaps(inputs))
-  return { additions, deletions: [...unwanted], unchanged: registered - unwanted.size, refused, isFull }
+  return { additions, deletions: [...unwanted], unchanged: registered - unwanted.size, refused, fresh }
 }
 
 /** Whether the name conflicts only with registrations of the same team, which may be deleted first. */

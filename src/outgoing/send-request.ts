@@ -20,6 +20,8 @@ export interface ReceivedResponse {
   readonly status: number
   /** The media type without its parameters, such as `application/json`; empty if there is none. */
   readonly mediaType: string
+  /** The URL to which the response redirects. Browsers hide this URL, and the status, which is then 0. */
+  readonly location: string | undefined
   /** How long to wait before the next request, according to the response: from 0 to one hour, in milliseconds. */
   readonly retryAfter: number | undefined
   readonly text: string
@@ -56,6 +58,7 @@ export function sendRequest(
     return {
       status: response.status,
       mediaType: mediaType.trim(),
+      location: response.headers.get('Location') ?? undefined,
       retryAfter,
       ...(await readText(response, bodyLimit)),
     }
@@ -89,7 +92,9 @@ const LONGEST_RETRY_AFTER = 3_600_000
  */
 function readRetryAfter(value: string | null): number | undefined {
   if (value === null) return undefined
-  const wait = /^[0-9]+$/.test(value) ? Number(value) * 1000 : readDate(value) - Date.now()
+  // Some implementations of `fetch` keep blanks at the end of a header.
+  const text = value.trim()
+  const wait = /^[0-9]+$/.test(text) ? Number(text) * 1000 : readDate(text) - Date.now()
   return Number.isNaN(wait) ? undefined : Math.min(LONGEST_RETRY_AFTER, Math.max(0, wait))
 }
 

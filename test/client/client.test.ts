@@ -92,7 +92,7 @@ describe('a call is retried', () => {
     const refused = await rejection(registerAll(names(1), { ...options, apiKey: 'svc_team_1_00' }))
     expect(refused).toMatchObject({ status: 401, code: 'unauthorized', results: [] })
     const error = await rejection(registerAll(names(1), options))
-    expect(error).toMatchObject({ status: 307, message: 'The response was HTTP 307.' })
+    expect(error).toMatchObject({ status: 307, message: expect.stringMatching(/^The call was redirected; /) })
     expect(asked).toBe(2)
   })
 })
@@ -289,7 +289,10 @@ test.each<[what: string, changes: object, message: string]>([
 })
 
 test.each<[what: string, changes: object, message: RegExp]>([
-  ['an undefined API key', { apiKey: undefined }, /"apiKey" must be an API key/],
+  ['an empty API key', { apiKey: '' }, /"apiKey" must be an API key/],
+  ['text as `headers`', { headers: 'a: b' }, /"headers" must be headers such as \{.*; it is a string, not shown here/],
+  ['a header with a line break', { headers: { a: 'b\r\nc: d' } }, /"headers" must be headers .*; it is object/],
+  ['"all" as `credentials`', { credentials: 'all' }, /"credentials" must be "omit", "same-origin" or "include"/],
   ['the unknown option "teamid"', { teamid: '1' }, /"teamid" does not exist; there are .*"teamId"/],
   ['-1 as `patience`', { patience: -1 }, /"patience" must be a number of milliseconds, 0 or more/],
   ['0 as `concurrency`', { concurrency: 0 }, /"concurrency" must be an integer above 0/],

@@ -161,6 +161,42 @@ describe('for a team at its limit, syncAll', () => {
   })
 })
 
+describe('syncAll compares what is wanted with the room that the limit leaves', () => {
+  async function createWithRoom(room: number) {
+    const team = { id: '1', organizationId: '10', state: 'active', maxDomains: 10 + room } as const
+    const store = createMemoryStore({ teams: [team] })
+    await save(store, '1', names(10))
+    const list = async () => (await store.list({ teamId: '1', limit: 1000 })).map(({ domain }) => domain)
+    return { list, ...callHere(store) }
+  }
+
+  test.each([7, 60])('and registers exactly as many names as fit (room for %i)', async room => {
+    const { list, options } = await createWithRoom(room)
+    await syncAll(names(10 + room + 3).slice(3), { ...options, mostDeletions: 1 })
+    expect(await list()).toHaveLength(10 + room)
+  })
+
+  test.each([7, 60])('and changes nothing if one name too many is wanted (room for %i)', async room => {
+    const { list, options } = await createWithRoom(room)
+    const wanted = names(10 + room + 4).slice(3)
+    expect(await syncAll(wanted, { ...options, dryRun: true })).toMatchObject({ deletions: names(3) })
+    const error = await rejection(syncAll(wanted, { ...options, mostDeletions: 1 }))
+    expect(error).toMatchObject({
+      name: 'SyncAllError',
+      message: `The team's limit leaves no room for ${room + 4} more names and 3 fewer. Nothing was changed.`,
+      plan: { deletions: names(3) },
+    })
+    expect(await list()).toEqual(names(10))
+  })
+
+  test('and if it learns only during the changes that names do not fit, the error has the plan', async () => {
+    const { options } = await createWithRoom(120)
+    const error = await rejection(syncAll(names(331), { ...options, mostDeletions: 1 }))
+    expect(error).toMatchObject({ name: 'SyncAllError', plan: { unchanged: 10, deletions: [] } })
+    expect((error as SyncAllError).cause).toMatchObject({ status: 403, code: 'domain_limit_reached' })
+  })
+})
+
 test('syncAll deletes as many names as `mostDeletions` allows', async () => {
   const { list, options } = await create(names(10))
   await syncAll(['new.com'], { ...options, mostDeletions: 1 })

@@ -43,6 +43,8 @@ declare global {
   const error: unknown
   const url: string
   const apiKey: string
+  const token: string
+  const getToken: () => Promise<string>
 
   const createMariadbStore: typeof import('../../examples/mariadb-store.ts').createMariadbStore
   const createSweep: typeof import('../../examples/sweep-by-cron.ts').createSweep

@@ -3,13 +3,15 @@
  * at any moment: it acknowledges a push only once the changes are on disk.
  *
  *     WEBHOOK_SECRET=whsec_$(openssl rand -base64 32) tsx examples/monitor.ts
+ *
+ * In a container, set `HOST=0.0.0.0` and a `JOURNAL` on a volume, such as `/data/changes.ndjson`.
  */
 import { open } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { verifyWebhook, type WebhookChange, WebhookVerificationError } from 'domain-registration/webhook'
 
-const { WEBHOOK_SECRET: secret, PORT = '4000', JOURNAL = 'changes.ndjson' } = process.env
+const { WEBHOOK_SECRET: secret, HOST = '127.0.0.1', PORT = '4000', JOURNAL = 'changes.ndjson' } = process.env
 if (!secret) throw new Error('Set WEBHOOK_SECRET to the secret of createWebhook')
 
 /**
@@ -41,19 +43,29 @@ function parse(line: string): WebhookChange[] {
   }
 }
 
-async function save(changes: readonly WebhookChange[]): Promise<void> {
-  // The first line break ends the previous line, in case a crash left it incomplete.
-  await journal.appendFile(`\n${JSON.stringify(changes)}\n`)
-  await journal.datasync()
+/** Returns whether the changes are on disk. */
+async function save(changes: readonly WebhookChange[]): Promise<boolean> {
+  try {
+    // The first line break ends the previous line, in case a crash left it incomplete.
+    await journal.appendFile(`\n${JSON.stringify(changes)}\n`)
+    await journal.datasync()
+    return true
+  } catch (error) {
+    console.error(error)
+    return false
+  }
 }
 
-/** Responds with 4xx if a retry cannot help. Throws if the changes cannot be saved; the response is then 503. */
+/**
+ * Responds with 503 only if no change can be saved: the store then waits. Any other failure concerns these changes: the
+ * store pushes smaller batches until the failing change is alone.
+ */
 async function receive(request: IncomingMessage): Promise<{ status: number; body?: unknown }> {
   if (request.method === 'GET') return { status: 200, body: Object.fromEntries(watched) }
   if (!(Number(request.headers['content-length']) <= 1_000_000)) return { status: 413 }
   try {
     const { data } = await verifyWebhook(request.headers, await text(request), secret as string)
-    await save(data.changes)
+    if (!(await save(data.changes))) return { status: 503, body: 'Send it again later' }
     for (const change of data.changes) apply(change)
     return { status: 204 }
   } catch (error) {
@@ -65,11 +77,11 @@ async function receive(request: IncomingMessage): Promise<{ status: number; body
 const server = createServer(async (request, response) => {
   const { status, body } = await receive(request).catch(error => {
     console.error(error)
-    return { status: 503, body: 'Send it again later' }
+    return { status: 500, body: String(error) }
   })
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(body && JSON.stringify(body))
 })
-server.listen(Number(PORT), '127.0.0.1', () => {
+server.listen(Number(PORT), HOST, () => {
   const { port } = server.address() as { port: number }
   console.log(`curl http://127.0.0.1:${port}/ shows the watched names`)
 })

@@ -43,6 +43,8 @@ const MOST_KINDS = 25
  */
 const LONGEST_DESCRIPTION = 255
 const MOST_CAUSES = 4
+/** The maximum length of an error with its causes. */
+const LONGEST_REASON = 2 * LONGEST_DESCRIPTION
 
 /**
  * Creates the function that logs failures if an application sets no `onError`. The first failure of a kind is logged at
@@ -126,12 +128,26 @@ export function describeError(error: unknown, message?: string): string {
   return toPlainText(safe, LONGEST_DESCRIPTION)
 }
 
-/** Describes an error by the first line of its message, and its code. */
-function describeFirstLine(error: unknown, domain?: string): string {
+/** Describes an error and its causes in one line: their messages and codes. Safe like {@link describeError}. */
+export function describeReason(error: unknown): string {
+  try {
+    return describeCauses(error, message => message).error.slice(0, LONGEST_REASON)
+  } catch {
+    return describeError(error)
+  }
+}
+
+/** Returns the first line of a message, without a hostname. */
+function readFirstLine(message: string, domain?: string): string {
+  const [first = ''] = message.trimStart().split('\n', 1)
+  return domain ? first.replaceAll(domain, '…') : first
+}
+
+/** Describes an error by its message, or a part of it, and its code. */
+function describeWithCode(error: unknown, toPart: (message: string) => string): string {
   if (!(error instanceof Error)) return describeError(error)
   const { code } = error as { readonly code?: unknown }
-  const [first = ''] = String(error.message).trimStart().split('\n', 1)
-  const line = describeError(error, domain ? first.replaceAll(domain, '…') : first)
+  const line = describeError(error, toPart(String(error.message)))
   return typeof code === 'string' && !line.includes(code) ? `${line} (${code})` : line
 }
 
@@ -142,13 +158,13 @@ interface Monitored {
 
 function describeFailure(failure: unknown, domain?: string): Omit<FailureRecord, keyof FailedWork> {
   try {
-    return { ...describeCauses(failure, domain), stack: readStack(failure) }
+    return { ...describeCauses(failure, message => readFirstLine(message, domain)), stack: readStack(failure) }
   } catch {
     return { error: describeError(failure) }
   }
 }
 
-function describeCauses(failure: unknown, domain?: string) {
+function describeCauses(failure: unknown, toPart: (message: string) => string) {
   const lines: string[] = []
   let monitor: string | undefined
   let error = failure
@@ -157,7 +173,7 @@ function describeCauses(failure: unknown, domain?: string) {
     // Skips errors without a message, such as the one that Node throws if every address of a host refuses the
     // connection.
     const saysNothing = errors?.length > 0 && (error as Error).message === ''
-    if (!saysNothing) lines.push(describeFirstLine(error, domain))
+    if (!saysNothing) lines.push(describeWithCode(error, toPart))
     monitor ??= host
     error = cause ?? errors?.[0]
   }

@@ -1,4 +1,4 @@
-import { describeError } from '../errors/failure-log.ts'
+import { describeReason } from '../errors/failure-log.ts'
 import type { Registration } from '../rules/registration.ts'
 import { trace } from '../runtime/tracing.ts'
 import { createDeadline } from '../time/deadline.ts'
@@ -92,7 +92,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
 
   function toPostponements(outcome: PushOutcome): Postponement[] {
     const wait = waitOfLeft(outcome)
-    const failure = wait > 0 ? describeError(outcome.cause) : undefined
+    const failure = wait > 0 ? describeReason(outcome.cause) : undefined
     // While no push succeeds, only the first refusal of a change counts. So new changes still come first, and waits do
     // not grow to an hour during an outage.
     const isFirst = (change: WaitingChange) => isAway(outcome) && change.refusals === 0
@@ -102,7 +102,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
       return { change, wait, failure, isRefused }
     })
     const refused = outcome.refused.map(({ change, cause }) => {
-      const failure = describeError(cause)
+      const failure = describeReason(cause)
       if (isAway(outcome)) return { change, wait, failure, isRefused: isFirst(change) }
       return { change, wait: backoff(change.refusals), failure, isRefused: true }
     })

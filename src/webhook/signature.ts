@@ -8,6 +8,8 @@ export const SIGNATURE = 'webhook-signature'
 /** The prefix of an HMAC-SHA256 signature, and the prefix of a secret for such signatures. */
 const VERSION = 'v1,'
 const SECRET_PREFIX = 'whsec_'
+/** Base64 contains no comma, so a comma ends a signature. */
+const SIGNATURES = /(?<![^\s,])v1,[^\s,]+/g
 
 const algorithm = { name: 'HMAC', hash: 'SHA-256' }
 
@@ -50,10 +52,14 @@ export async function sign(message: Message, keys: readonly CryptoKey[]): Promis
   return signatures.map(signature => VERSION + toBase64(new Uint8Array(signature))).join(' ')
 }
 
-/** Returns whether one of the signatures in a header matches one of the keys. Computes one HMAC for each key. */
+/**
+ * Returns whether one of the signatures in a header matches one of the keys. Computes one HMAC for each key. Spaces
+ * separate signatures. A comma separates two headers that were joined into one (RFC 9110, section 5.3).
+ */
 export async function hasValidSignature(field: string, message: Message, keys: readonly CryptoKey[]): Promise<boolean> {
   const expected = (await sign(message, keys)).split(' ')
-  return field.split(' ').some(signature => expected.some(right => isSame(signature, right)))
+  const signatures = field.match(SIGNATURES) ?? []
+  return signatures.some(signature => expected.some(right => isSame(signature, right)))
 }
 
 /** Compares in constant time, so that nobody can guess a signature bit by bit. */

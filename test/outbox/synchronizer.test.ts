@@ -433,6 +433,13 @@ test.each([
   ],
   ['unchanged if it is a string', 'away', 'away'],
   ['without control characters', new Error('no\r\n\u001b[31m\u202esuch\u2066 name'), 'Error: no [31m such  name'],
+  [
+    'with its causes and their codes',
+    new Error('unreachable', {
+      cause: Object.assign(new Error('certificate has expired'), { code: 'CERT_HAS_EXPIRED' }),
+    }),
+    'Error: unreachable; cause: Error: certificate has expired (CERT_HAS_EXPIRED)',
+  ],
   ['as "undefined" if it is undefined', undefined, 'undefined'],
   ['shortened to 255 characters', new Error('x'.repeat(1000)), `Error: ${'x'.repeat(248)}`],
 ])('the error of a failed push is stored %s', async (_, cause, expected) => {

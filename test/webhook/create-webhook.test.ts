@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { inspect } from 'node:util'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -5,6 +7,7 @@ import type { Change } from '../../src/index.ts'
 import { save } from '../../src/testing/calls.ts'
 import { createWebhook, MonitorUnavailableError, verifyWebhook } from '../../src/webhook/index.ts'
 import { createStore, rejection } from '../fixtures.ts'
+import { findFreePort } from '../postgres/free-port.ts'
 import { receive, toIds } from './receiver.ts'
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
@@ -134,6 +137,38 @@ test('a monitor that cannot be reached, or does not respond in time, counts as u
     name: 'MonitorUnavailableError',
     message: 'The monitor did not respond within 20 ms',
   })
+})
+
+test('the saved reason of a failed push tells a closed port, a reset, a certificate and DNS apart', async () => {
+  const resetting = createServer(request => request.socket.resetAndDestroy())
+  await new Promise<void>(resolve => resetting.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void resetting.close())
+  const { port } = resetting.address() as AddressInfo
+  const failing = (message: string, code: string) => () =>
+    Promise.reject(new TypeError('fetch failed', { cause: Object.assign(new Error(message), { code }) }))
+  const reasons: unknown[] = []
+  for (const options of [
+    { url: `http://127.0.0.1:${await findFreePort()}/` },
+    { url: `http://127.0.0.1:${port}/` },
+    { url: 'https://127.0.0.1/', fetch: failing('certificate has expired', 'CERT_HAS_EXPIRED') },
+    { url: 'https://127.0.0.1/', fetch: failing('getaddrinfo ENOTFOUND monitor.test', 'ENOTFOUND') },
+  ]) {
+    const store = createStore({ synchronize: createWebhook({ ...options, secret }), onError() {} })
+    await rejection(Promise.resolve(store.synchronize?.(await save(store, '1', ['a.com']))))
+    reasons.push((await store.listPending())[0]?.lastFailure)
+  }
+  expect(reasons).toEqual(
+    [
+      'connect ECONNREFUSED 127.0.0.1:',
+      'read ECONNRESET',
+      'certificate has expired (CERT_HAS_EXPIRED)',
+      'getaddrinfo ENOTFOUND monitor.test',
+    ].map(cause =>
+      expect.stringContaining(
+        `: The monitor cannot be reached; cause: TypeError: fetch failed; cause: Error: ${cause}`,
+      ),
+    ),
+  )
 })
 
 test('a push times out after 15 seconds by default', async () => {

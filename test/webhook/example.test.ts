@@ -1,3 +1,4 @@
+import { Webhook } from 'standardwebhooks'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Change } from '../../src/index.ts'
 import { save } from '../../src/testing/calls.ts'
@@ -5,6 +6,14 @@ import { createWebhook } from '../../src/webhook/index.ts'
 import { createStore } from '../fixtures.ts'
 import { findFreePort } from '../postgres/free-port.ts'
 import { createMonitorProcess, secret } from './monitor-process.ts'
+
+function postSigned(url: string, body: string): Promise<Response> {
+  const now = new Date()
+  const timestamp = String(Math.floor(now.getTime() / 1000))
+  const signature = new Webhook(secret).sign('msg_1', now, body)
+  const headers = { 'webhook-id': 'msg_1', 'webhook-timestamp': timestamp, 'webhook-signature': signature }
+  return fetch(url, { method: 'POST', headers, body })
+}
 
 test('examples/monitor.ts follows repeated and late pushes correctly, and rejects forged ones', async () => {
   const monitor = await createMonitorProcess(await findFreePort())
@@ -38,5 +47,6 @@ test('examples/monitor.ts follows repeated and late pushes correctly, and reject
   const forged = createWebhook({ url, secret: `whsec_${Buffer.alloc(32, 6).toString('base64')}` })
   await expect(forged(pushed)).rejects.toThrow('The monitor returned 401')
   expect((await fetch(url, { method: 'POST', body: 'x'.repeat(1_000_001) })).status).toBe(413)
+  expect((await postSigned(url, '{"data":{"changes":7}}')).status, 'for a change that it cannot apply').toBe(500)
   expect(await watched(), 'after all that').toEqual(['*.c.com', 'b.com'])
 })

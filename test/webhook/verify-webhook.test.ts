@@ -48,6 +48,21 @@ describe('the public test vector is accepted', () => {
       body,
       secret,
     ],
+    ...[`${signature}, ${wrong}`, `${wrong},${signature}`, `${signature} ${wrong},${wrong}`].map(
+      joined =>
+        [
+          `with two signature headers joined as ${joined}`,
+          { ...headers, 'webhook-signature': joined },
+          body,
+          secret,
+        ] as [string, WebhookHeaders, string, string],
+    ),
+    [
+      'with two signature headers in an array',
+      { ...headers, 'webhook-signature': [signature, wrong] as readonly string[] },
+      body,
+      secret,
+    ],
   ])('%s', async (_, ...call) => {
     expect(await verifyWebhook(...call)).toEqual({ test: 2432232314 })
   })

@@ -2,6 +2,7 @@ import { requireOptions } from '../options.ts'
 import { createDeadline, type Deadline } from '../time/deadline.ts'
 import { type Database, hasCode, type Settings, unprepared } from './connection.ts'
 import { type DriverOptions, driverRules, toDatabase } from './drivers.ts'
+import { findEngine } from './engines.ts'
 import {
   createSchema,
   type PostgresSchemaOptions,
@@ -10,7 +11,7 @@ import {
   type Tables,
   toTables,
 } from './schema.ts'
-import { findEngine, retryConflicts } from './transaction.ts'
+import { retryConflicts } from './transaction.ts'
 
 /** Options of {@link migrate}. */
 export interface MigrateOptions extends PostgresSchemaOptions {
@@ -56,7 +57,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
       throw new Error(`Tables have been dropped, or were not restored: ${missing}. Run "domain-registration doctor"`)
     }
     if (version === SCHEMA_VERSION) return
-    const isDistributed = (await findEngine(database, deadline)) === 'Citus'
+    const { isDistributed } = await findEngine(database, deadline)
     await database.transact(deadline, PATIENT, async ({ change }) => {
       for (const text of createSchema(options, isDistributed)) await change(unprepared(text))
     })

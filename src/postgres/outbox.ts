@@ -44,8 +44,7 @@ const createSteps = (transact: Transact): Outbox => ({
   take: (limit, lease) =>
     transact(async transaction => {
       const { ask, change, statements, engine } = transaction
-      // On Citus, sweeps take turns, because Citus cannot lock rows of several shards while it searches for them.
-      if (engine === 'Citus') void claim(transaction, [SWEEP])
+      if (engine.skipLocked === '') void claim(transaction, [SWEEP])
       void change(statements.hastenFresh, LONGEST_WAIT + lease)
       void change(statements.hastenRefused, LONGEST_WAIT + lease)
       const fresh = (await ask(statements.findFresh, limit)).rows
@@ -135,7 +134,5 @@ export const sort = <Item extends Identified>(items: readonly Item[]): Item[] =>
 
 /** The parameters of a statement on items: their IDs, other values, and on Citus their second-level domains. */
 export function toNamed({ engine }: StoreTransaction, items: readonly Identified[], values: readonly Value[] = []) {
-  const ids = toArrays(items, 'domainId')
-  if (engine !== 'Citus') return [...ids, ...values]
-  return [...ids, ...values, items.map(({ domain }) => toKey(domain).secondLevelDomain)]
+  return [...toArrays(items, 'domainId'), ...values, ...engine.toShards(items.map(({ domain }) => domain))]
 }

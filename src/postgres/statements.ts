@@ -1,18 +1,8 @@
 import { COUNTED_AT_LEAST, FOUND_BEHIND_SUFFIXES } from '../rules/registration.ts'
 import { type NameRow, type PendingRow, type StatsRow, toSelectList, type WaitingRow } from '../store/rows.ts'
-import { type Element, prepared, type Statement, unprepared, type Value } from './connection.ts'
+import { type Element, prepared, unprepared } from './connection.ts'
+import type { Engine } from './engines.ts'
 import type { Tables } from './schema.ts'
-
-/** What the server is. Citus is an extension that distributes the tables over several servers. */
-export type Engine = 'PostgreSQL' | 'Citus' | 'other'
-
-/**
- * A condition that makes Citus search only the shards of the second-level domains in an array parameter; empty for
- * other engines. No index has the collation POSIX, so the planner scans no index for this condition. The default
- * collation would not work, because Citus does not send it to its workers.
- */
-export const inShards = (engine: Engine, table: string, parameter: string): string =>
-  engine === 'Citus' ? `AND ${table}.second_level_domain = ANY (${parameter}::text[] COLLATE "POSIX")` : ''
 
 /** Returns the parameters of a statement on many rows: one array for each of the given properties. */
 export const toArrays = <Name extends string>(
@@ -35,60 +25,6 @@ export interface Id {
 }
 
 export const returningId = `RETURNING ${toSelectList<Id>({ domainId: 'domain_id::text' })}`
-
-type Row = readonly (string | number | null)[]
-
-/** Creates a statement that inserts rows, and the parameters of the statement. */
-export type Insert = (rows: readonly Row[], ...shared: readonly Value[]) => readonly [Statement, ...Value[]]
-
-interface Insertion {
-  readonly name: string
-  readonly into: string
-  /** The types of the values that differ from row to row. */
-  readonly types: readonly string[]
-  /** The types of the values that all rows share. */
-  readonly shared?: readonly string[]
-  /** Returns the SQL of a row, from its own values and the shared values. */
-  toRow(values: readonly string[], shared: readonly string[]): string
-  readonly onConflict?: string
-}
-
-/**
- * Creates an `INSERT`. Without `onConflict`, the statement fails if one of your triggers skips a row, because such a
- * row must not be reported as saved. On Citus there are no triggers.
- */
-export function createInsert(
-  engine: Engine,
-  { name, into, types, shared = [], toRow, onConflict = '' }: Insertion,
-): Insert {
-  const toParameters = (types: readonly string[], first: number) =>
-    types.map((type, index) => `$${first + index}::${type}`)
-
-  if (engine === 'Citus') {
-    // Passes each value as its own parameter, so Citus sends the values of a row only to the shard of that row. Arrays
-    // would be sent to every shard, and each shard would unpack all rows.
-    return (rows, ...values) => {
-      const ofAll = toParameters(shared, 1)
-      const lists = rows.map((_, row) => toRow(toParameters(types, 1 + shared.length + row * types.length), ofAll))
-      const text = `INSERT INTO ${into} VALUES ${lists.map(list => `(${list})`).join(', ')} ${onConflict}`
-      return [unprepared(text), ...values, ...rows.flat()]
-    }
-  }
-
-  const arrays = toParameters(types, 1).map(parameter => `${parameter}[]`)
-  const elements = types.map((_, index) => `element_${index + 1}`)
-  const text = `INSERT INTO ${into}
-       SELECT ${toRow(elements, toParameters(shared, 1 + types.length))}
-       FROM unnest(${arrays.join(', ')}) AS asked (${elements.join(', ')}) ${onConflict}`
-  const complete = `WITH inserted AS (${text} RETURNING 1)
-     SELECT 1 / (count(*) = cardinality(${arrays[0]}))::integer AS complete FROM inserted`
-  const statement = prepared(name, onConflict === '' ? complete : text)
-  return (rows, ...values) => [
-    statement,
-    ...types.map((_, column) => rows.map(row => row[column] as string | number | null)),
-    ...values,
-  ]
-}
 
 /** Sorts before all IDs. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000'
@@ -118,16 +54,15 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
      *
      * A concurrent call for the same registrable domain waits for these locks. Each call looks up names in separate
      * statements after this one, because under READ COMMITTED only later statements see the rows that were committed
-     * during the wait. Other engines may have only snapshot isolation, which detects a concurrent call only if the lock
-     * writes to the row.
+     * during the wait.
      */
-    claim: createInsert(engine, {
+    claim: engine.createInsert({
       name: 'claim',
       into: `${locks} AS lock (second_level_domain, registrable_domain)`,
       types: ['text', 'text'],
       toRow: String,
       onConflict: `ON CONFLICT (second_level_domain, registrable_domain)
-       DO UPDATE SET registrable_domain = excluded.registrable_domain${engine === 'other' ? '' : ' WHERE false'}`,
+       DO UPDATE SET registrable_domain = excluded.registrable_domain WHERE false`,
     }),
 
     /**
@@ -138,14 +73,14 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
       `DELETE FROM ${locks} AS lock
        USING unnest($1::text[], $2::text[]) AS asked (second_level_domain, registrable_domain)
        WHERE lock.second_level_domain = asked.second_level_domain
-         AND lock.registrable_domain = asked.registrable_domain ${inShards(engine, 'lock', '$1')}`,
+         AND lock.registrable_domain = asked.registrable_domain ${engine.inShards('lock', '$1')}`,
     ),
 
     findNames: prepared<NameRow>('find_names', findNames(names, engine, selectNames)),
     findIds: unprepared<NameRow>(`${selectNames()} FROM ${names} AS name WHERE name.domain_id = ANY ($1::uuid[])`),
     findBelow: unprepared<{ below: string }>(findBelow(names, engine)),
 
-    insertNames: createInsert(engine, {
+    insertNames: engine.createInsert({
       name: 'insert_names',
       into: `${names} (domain_id, second_level_domain, path, domain, registrable_domain, team_id, created_at)`,
       types: ['uuid', 'text', 'text', 'text', 'text'],
@@ -154,7 +89,7 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
     }),
 
     /** Inserts names, each with its own team and its own time in milliseconds. */
-    insertAsGiven: createInsert(engine, {
+    insertAsGiven: engine.createInsert({
       name: 'insert_as_given',
       into: `${names} (domain_id, second_level_domain, path, domain, registrable_domain, team_id, created_at)`,
       types: ['uuid', 'text', 'text', 'text', 'text', 'text', 'double precision'],
@@ -171,11 +106,11 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
       `UPDATE ${names} AS name SET domain_id = asked.next, team_id = $3::text,
          created_at = ${toTime('$4::double precision')}
        FROM unnest($1::uuid[], $2::uuid[]) AS asked (former, next)
-       WHERE name.domain_id = asked.former ${inShards(engine, 'name', '$5')} ${returningId}`,
+       WHERE name.domain_id = asked.former ${engine.inShards('name', '$5')} ${returningId}`,
     ),
 
     deleteNames: unprepared<Id>(
-      `DELETE FROM ${names} AS name WHERE domain_id = ANY ($1::uuid[]) ${inShards(engine, 'name', '$2')}
+      `DELETE FROM ${names} AS name WHERE domain_id = ANY ($1::uuid[]) ${engine.inShards('name', '$2')}
        ${returningId}`,
     ),
 
@@ -195,9 +130,9 @@ const selectIds = (table: string) =>
 function findNames(names: string, engine: Engine, select: (condition?: string) => string): string {
   // A hash index cannot be scanned in order, so the planner can choose only one plan, regardless of the size of the
   // tables.
-  return `${select(inShards(engine, 'waiting', '$2'))}
+  return `${select(engine.inShards('waiting', '$2'))}
     FROM unnest($1::text[]) AS asked (domain) JOIN ${names} AS name ON name.domain = asked.domain
-    WHERE true ${inShards(engine, 'name', '$2')}`
+    WHERE true ${engine.inShards('name', '$2')}`
 }
 
 /**
@@ -209,17 +144,14 @@ function findNames(names: string, engine: Engine, select: (condition?: string) =
  */
 function findBelow(names: string, engine: Engine): string {
   const inRange = 'name.path > base.after AND name.path < base.before'
-  const secondLevelDomain = engine === 'Citus' ? '($1::text[])[1]' : 'base.second_level_domain'
-  // With the column's own collation, the planner would choose an index in which it also has to read all names that a
-  // public suffix separates from the base. With the collation POSIX, the planner cannot use that index.
-  const inShard = engine === 'Citus' ? `AND name.second_level_domain = (($1::text[])[1] COLLATE "POSIX")` : ''
+  const { secondLevelDomainOfBase, isInShardOfBase } = engine
   // Each condition matches exactly one index. The inner `LIMIT` also makes the planner begin with the registrable
   // domains instead of the names.
   const findWithin = (condition: string, limit: number) =>
     `SELECT held.domain FROM unnest(base.within::text[]) AS above (domain)
      CROSS JOIN LATERAL (
        SELECT name.domain FROM ${names} AS name
-       WHERE name.registrable_domain = above.domain AND ${inRange} AND ${condition} ${inShard} LIMIT ${limit}
+       WHERE name.registrable_domain = above.domain AND ${inRange} AND ${condition} ${isInShardOfBase} LIMIT ${limit}
      ) AS held LIMIT ${limit}`
   const findOwn = (limit: number) => findWithin("name.team_id = $5 AND name.path > ''", limit)
   return `SELECT json_build_object(
@@ -229,7 +161,7 @@ function findBelow(names: string, engine: Engine): string {
        'behindSuffixes', CASE WHEN own.count > 0 OR others.held THEN '[]' ELSE (
          SELECT coalesce(json_agg(parted), '[]') FROM (
            SELECT name.domain, name.team_id AS "teamId" FROM ${names} AS name
-           WHERE name.second_level_domain = ${secondLevelDomain} AND ${inRange}
+           WHERE name.second_level_domain = ${secondLevelDomainOfBase} AND ${inRange}
            ORDER BY name.path LIMIT ${FOUND_BEHIND_SUFFIXES}
          ) AS parted
        ) END
@@ -314,9 +246,7 @@ const stats = toSelectList<StatsRow>({
  * because PostgreSQL before version 17 looks up every combination of the values of two arrays.
  */
 export function createOutboxStatements({ changes, monitor }: Tables, engine: Engine) {
-  const isNamed = (lastParameter: string) =>
-    `domain_id = ANY ($1::uuid[]) ${inShards(engine, 'waiting', lastParameter)}`
-  const passOver = passOverOf(engine)
+  const isNamed = (lastParameter: string) => `domain_id = ANY ($1::uuid[]) ${engine.inShards('waiting', lastParameter)}`
   const isFree = isFreeIn(changes, engine)
 
   const isAfterRegistration = `(SELECT followed.kind FROM ${changes} AS followed
@@ -325,7 +255,7 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
   const find = (condition: string) =>
     unprepared<WaitingRow>(
       `SELECT ${change} FROM ${changes} AS waiting WHERE ${condition} AND due <= ${NOW} AND ${isAfterRegistration}
-       ORDER BY due, domain_id LIMIT $1::bigint ${passOver}`,
+       ORDER BY due, domain_id LIMIT $1::bigint ${engine.skipLocked}`,
     )
   const hasten = (condition: string) =>
     unprepared(
@@ -334,7 +264,7 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
 
   return {
     /** Adds changes, each with its own wait until it is due. */
-    addChanges: createInsert(engine, {
+    addChanges: engine.createInsert({
       name: 'add_changes',
       into: `${changes}
         (second_level_domain, domain_id, domain, registrable_domain, due, team_id, kind, since, follows)`,
@@ -349,7 +279,7 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
     follow: unprepared(
       `UPDATE ${changes} AS waiting SET follows = asked.next
        FROM unnest($1::uuid[], $2::uuid[]) AS asked (domain_id, next)
-       WHERE waiting.follows = asked.domain_id ${inShards(engine, 'waiting', '$3')}`,
+       WHERE waiting.follows = asked.domain_id ${engine.inShards('waiting', '$3')}`,
     ),
 
     /** Leases registrations to a call for $2 milliseconds, except any that are not yet due when the lease ends. */
@@ -411,8 +341,8 @@ function postpone(changes: string, engine: Engine): string {
        SET due = ${afterWait('asked.wait')},
          refusals = waiting.refusals + asked.refusals,
          last_failure = coalesce(asked.failure, waiting.last_failure)
-       FROM ${engine === 'Citus' ? rows : free}
-       WHERE waiting.domain_id = asked.domain_id AND waiting.kind = asked.kind ${inShards(engine, 'waiting', '$6')}`
+       FROM ${engine.skipLocked === '' ? rows : free}
+       WHERE waiting.domain_id = asked.domain_id AND waiting.kind = asked.kind ${engine.inShards('waiting', '$6')}`
 }
 
 /** Statements that make failed changes due at once, so the next sweep pushes them again. */
@@ -436,13 +366,11 @@ const createMonitorStatements = (monitor: string) => ({
   addMonitor: unprepared(`INSERT INTO ${monitor} (id) VALUES (1) ON CONFLICT DO NOTHING`),
 })
 
-const passOverOf = (engine: Engine) => (engine === 'Citus' ? '' : 'FOR UPDATE SKIP LOCKED')
-
 /**
  * Skips locked rows, so a sweep never waits for an application's transaction. On Citus, rows of several shards cannot
  * be locked in one query, so no row is skipped.
  */
 const isFreeIn = (changes: string, engine: Engine) => (condition: string) =>
-  engine === 'Citus'
+  engine.skipLocked === ''
     ? condition
-    : `domain_id = ANY (ARRAY(SELECT domain_id FROM ${changes} AS waiting WHERE ${condition} ${passOverOf(engine)}))`
+    : `domain_id = ANY (ARRAY(SELECT domain_id FROM ${changes} AS waiting WHERE ${condition} ${engine.skipLocked}))`

@@ -153,8 +153,7 @@ async function find(transaction: StoreTransaction, { teamId, domains, bases, cou
   const { ask, statements, engine } = transaction
   const finding = findNames(transaction, domains)
   const counting = counted ? ask(statements.countOfTeam, teamId) : undefined
-  const together = engine === 'Citus' ? bases.map(base => [base]) : bases.length > 0 ? [bases] : []
-  const findingBelow = together.map(some => {
+  const findingBelow = engine.group(bases).map(some => {
     // If no public suffix separates a name from a base, the registrable domain of the name is the base or a name above
     // the base.
     const ranges = some.map(base => ({ ...keysBelow(base), within: toArrayLiteral([base, ...ancestorsOf(base)]) }))
@@ -170,7 +169,7 @@ async function find(transaction: StoreTransaction, { teamId, domains, bases, cou
 }
 
 const findNames = ({ ask, statements, engine }: StoreTransaction, domains: readonly string[]) =>
-  ask(statements.findNames, domains, ...(engine === 'Citus' ? toArrays(domains.map(toKey), 'secondLevelDomain') : []))
+  ask(statements.findNames, domains, ...engine.toShards(domains))
 
 /** Locks registrable domains, looks up names, decides which to save, and saves them. */
 async function importAll(

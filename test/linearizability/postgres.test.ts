@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { migrate } from '../../src/postgres/migrate.ts'
-import { createPostgresStore } from '../../src/postgres/store.ts'
+import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import { counts } from '../counts.ts'
 import { engine, throughFirst } from '../postgres/engine.ts'
 import { openDatabase, type TestServer } from '../postgres/server.ts'

@@ -7,10 +7,14 @@ import { bridgeDrizzle } from '../../examples/bridge-drizzle.ts'
 import { bridgeKysely } from '../../examples/bridge-kysely.ts'
 import type { Answer, BoundStatement } from '../../src/postgres/connection.ts'
 import { hasCode } from '../../src/postgres/connection.ts'
-import { type PostgresBridge, type PostgresDriver, toDatabase } from '../../src/postgres/drivers.ts'
-import { createPostgresKeyStore } from '../../src/postgres/keys.ts'
-import { migrate } from '../../src/postgres/migrate.ts'
-import { createPostgresStore } from '../../src/postgres/store.ts'
+import { toDatabase } from '../../src/postgres/drivers.ts'
+import {
+  createPostgresKeyStore,
+  createPostgresStore,
+  migrate,
+  type PostgresBridge,
+  type PostgresDriver,
+} from '../../src/postgres/index.ts'
 import { createRequest, save } from '../../src/testing/calls.ts'
 import { createDeadline } from '../../src/time/deadline.ts'
 import { counts } from '../counts.ts'

@@ -1,13 +1,14 @@
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { registerDomains } from '../../src/operations/register-domains.ts'
 import { transfer } from '../../src/operations/transfer.ts'
-import type { PostgresTransaction } from '../../src/postgres/application-transaction.ts'
-import type { PostgresBridge } from '../../src/postgres/drivers.ts'
-import { migrate } from '../../src/postgres/migrate.ts'
-import { createPostgresStore } from '../../src/postgres/store.ts'
+import {
+  createPostgresStore,
+  migrate,
+  type PostgresBridge,
+  type PostgresTransaction,
+} from '../../src/postgres/index.ts'
 import { manyDomains, save, toDomains } from '../../src/testing/calls.ts'
-import { team1, team2, teams } from '../fixtures.ts'
+import { teams } from '../fixtures.ts'
 import { openDatabase, type TestServer } from './server.ts'
 
 let server: TestServer
@@ -20,59 +21,14 @@ afterAll(() => server.stop())
 
 const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
 
-/**
- * An engine that has only snapshot isolation: its READ COMMITTED behaves like REPEATABLE READ, as in YugabyteDB by
- * default.
- */
-function withSnapshots(version: string): PostgresBridge {
-  const send = async (through: Pick<Pool, 'query'>, text: string, values: unknown[]) =>
-    /^SELECT version\(\)/.test(text) ? { rows: [{ version }] } : through.query(text, values)
-  return {
-    query: (text, values) => send(pool, text, values),
-    async transaction<T>(work: (transaction: PostgresTransaction) => Promise<T>): Promise<T> {
-      const client = await pool.connect()
-      try {
-        await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
-        const result = await work({
-          query: async (text, values) =>
-            /^SET LOCAL transaction_isolation/.test(text) ? { rows: [] } : send(client, text, values),
-        })
-        await client.query('COMMIT')
-        return result
-      } catch (error) {
-        await client.query('ROLLBACK')
-        throw error
-      } finally {
-        client.release()
-      }
-    },
-  }
-}
-
-/** @returns How often two simultaneous calls registered both a wildcard and a name below it. */
-async function countOverlaps(database: PostgresBridge, schema: string, rounds: number): Promise<number> {
-  await migrate({ database: pool, schema })
-  const stores = Array.from({ length: 2 }, () => createPostgresStore({ database, schema, findTeam }))
-  const [one, two] = stores as [(typeof stores)[0], (typeof stores)[0]]
-  // Registers the bases of the wildcards, which creates the lock rows. A wildcard does not conflict with its base.
-  await save(one, '1', manyDomains(rounds))
-  let overlaps = 0
-  for (const domain of manyDomains(rounds)) {
-    const answers = await Promise.all([
-      registerDomains(team1, { domains: [`*.${domain}`] }, one),
-      registerDomains(team2, { domains: [`www.${domain}`] }, two),
-    ])
-    overlaps += Number(answers.every(({ data }) => data.totals.created === 1))
-  }
-  return overlaps
-}
-
-test('under snapshot isolation, simultaneous calls register no overlapping names', async () => {
-  expect(await countOverlaps(withSnapshots('PostgreSQL 11.2-YB-2.25.0.0-b0 on x86_64'), 'snapshots', 50)).toBe(0)
-})
-
-test('under snapshot isolation, names would overlap if locking a row did not also write to it', async () => {
-  expect(await countOverlaps(withSnapshots('PostgreSQL 18.0'), 'mistaken', 50)).toBeGreaterThan(0)
+test('a server that only speaks the protocol is rejected, because overlapping names could be registered', async () => {
+  const version = 'PostgreSQL 11.2-YB-2.25.0.0-b0 on x86_64'
+  const query = async (text: string, values: unknown[]) =>
+    text.includes('SELECT version()') ? { rows: [{ version, citus: 'false' }] } : pool.query(text, values)
+  const database: PostgresBridge = { query, transaction: () => Promise.reject(new Error('Nothing is sent')) }
+  const rejection = `The store needs PostgreSQL, but the server is "${version}"`
+  await expect((async () => createPostgresStore({ database, findTeam }).list())()).rejects.toThrow(rejection)
+  await expect(migrate({ database, schema: 'elsewhere' })).rejects.toThrow(rejection)
 })
 
 test('on PostgreSQL, a call locks an existing lock row without writing to it, and a release deletes it', async () => {

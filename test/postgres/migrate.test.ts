@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { PostgresTransaction } from '../../src/postgres/application-transaction.ts'
-import type { PostgresBridge } from '../../src/postgres/drivers.ts'
-import { migrate } from '../../src/postgres/migrate.ts'
-import { postgresSchema, SCHEMA_VERSION } from '../../src/postgres/schema.ts'
-import { createPostgresStore } from '../../src/postgres/store.ts'
+import {
+  createPostgresStore,
+  migrate,
+  type PostgresBridge,
+  type PostgresTransaction,
+  postgresSchema,
+} from '../../src/postgres/index.ts'
+import { SCHEMA_VERSION } from '../../src/postgres/schema.ts'
 import { save } from '../../src/testing/calls.ts'
 import { rejection } from '../fixtures.ts'
 import { openDatabase, type TestServer } from './server.ts'

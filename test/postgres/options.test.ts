@@ -1,11 +1,13 @@
 import { Pool } from 'pg'
 import { expect, test } from 'vitest'
-import type { PostgresDriver } from '../../src/postgres/drivers.ts'
-import { createPostgresKeyStore } from '../../src/postgres/keys.ts'
-import { migrate } from '../../src/postgres/migrate.ts'
-import { postgresSchema } from '../../src/postgres/schema.ts'
-import { createPostgresStore } from '../../src/postgres/store.ts'
-import { toSettings } from '../../src/postgres/transaction.ts'
+import { postgres, toSettings } from '../../src/postgres/engines.ts'
+import {
+  createPostgresKeyStore,
+  createPostgresStore,
+  migrate,
+  type PostgresDriver,
+  postgresSchema,
+} from '../../src/postgres/index.ts'
 import { lookUp } from '../../src/testing/calls.ts'
 
 const database = new Pool()
@@ -40,7 +42,7 @@ test('an invalid driver or findTeam is rejected at start-up', async () => {
 })
 
 test('a transaction gets a time limit of at least 1 ms, because PostgreSQL treats 0 as no limit', () => {
-  expect(toSettings('PostgreSQL', 0.1, 'read committed')).toMatchObject({
+  expect(toSettings(postgres, 0.1, 'read committed')).toMatchObject({
     statement_timeout: '1',
     lock_timeout: '1',
     idle_in_transaction_session_timeout: '1',
@@ -73,7 +75,10 @@ test.each([
   const client = {
     async query({ name, text }: { name?: string; text: string }) {
       if (name) names.push(name)
-      return { rows: [], command: text }
+      return {
+        rows: /^SELECT version/.test(text) ? [{ version: 'PostgreSQL 18.0', citus: 'false' }] : [],
+        command: text,
+      }
     },
     release() {},
     on() {},

@@ -2,9 +2,10 @@ import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Statement } from '../../src/postgres/connection.ts'
 import { toCommands } from '../../src/postgres/connection.ts'
-import { migrate } from '../../src/postgres/migrate.ts'
+import { postgres, toSettings } from '../../src/postgres/engines.ts'
+import { migrate } from '../../src/postgres/index.ts'
 import { toTables } from '../../src/postgres/schema.ts'
-import { createStatements, type Statements, toSettings } from '../../src/postgres/transaction.ts'
+import { createStatements, type Statements } from '../../src/postgres/transaction.ts'
 import { findInstalledPostgres, NOT_INSTALLED } from './installed.ts'
 import { openDatabase, startServer, type TestServer } from './server.ts'
 
@@ -108,8 +109,8 @@ const ofThousand: Partial<Record<keyof Statements, readonly string[]>> = {
 /** To read or write one row, a statement follows one path from the root of each index. */
 const MOST_PAGES = 40
 
-const statements = createStatements(toTables({}), 'PostgreSQL')
-const opening = `BEGIN; ${toCommands(toSettings('PostgreSQL', 60_000, 'read committed'))}`
+const statements = createStatements(toTables({}), postgres)
+const opening = `BEGIN; ${toCommands(toSettings(postgres, 60_000, 'read committed'))}`
 
 interface Plan {
   readonly 'Node Type': string

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { registerDomains } from '../../src/operations/register-domains.ts'
-import { migrate } from '../../src/postgres/migrate.ts'
-import { createPostgresStore } from '../../src/postgres/store.ts'
+import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import { createQueues } from '../../src/postgres/transaction.ts'
 import { createDeadline, type Deadline, TimeLimitError } from '../../src/time/deadline.ts'
 import { counts, seed } from '../counts.ts'

@@ -1,9 +1,14 @@
 import { beforeAll, describe, test } from 'vitest'
-import { type DriverOptions, type PostgresDriver, toDatabase } from '../../src/postgres/drivers.ts'
-import { createPostgresKeyStore, type PostgresKeyStore } from '../../src/postgres/keys.ts'
-import { migrate } from '../../src/postgres/migrate.ts'
-import type { PostgresSchemaOptions } from '../../src/postgres/schema.ts'
-import { createPostgresStore } from '../../src/postgres/store.ts'
+import { toDatabase } from '../../src/postgres/drivers.ts'
+import {
+  createPostgresKeyStore,
+  createPostgresStore,
+  type DriverOptions,
+  migrate,
+  type PostgresDriver,
+  type PostgresKeyStore,
+  type PostgresSchemaOptions,
+} from '../../src/postgres/index.ts'
 import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/index.ts'
 import { createDeadline } from '../../src/time/deadline.ts'
 import { sample } from '../counts.ts'

@@ -1,5 +1,5 @@
 import { DEFAULT_TRANSACTION_TIME_LIMIT } from '../../postgres/drivers.ts'
-import { isStockPostgres } from '../../postgres/transaction.ts'
+import { isStockPostgres } from '../../postgres/engines.ts'
 import { type Finding, note, ok, wrong } from './finding.ts'
 import { type Ask, connectToPostgres, LOCKED } from './postgres-connection.ts'
 import { examineGrowth } from './postgres-growth.ts'

@@ -9,7 +9,7 @@ import { createMemoryKeyStore, createMemoryStore, type DomainStore, generateApiK
 import { createPostgresStore, migrate } from '../src/postgres/index.ts'
 import { createSqliteStore } from '../src/sqlite/index.ts'
 import { startServer } from '../test/postgres/server.ts'
-import { createRandom } from '../test/simulation/random.ts'
+import { createRandom } from '../test/random.ts'
 import { openDatabase } from '../test/sqlite/open-database.ts'
 import { readCases } from '../test/vectors/read.ts'
 import { report, team, timeCpu } from './measure.ts'

@@ -14,8 +14,6 @@ const table = {
   sequences: /*                */ [10, 60],
   /** Races of simultaneous calls. The results of a race must be possible in some order of its calls. */
   races: /*                    */ [12, 250],
-  /** Schedules of the simulation, which mix calls, releases and sweeps with failures. */
-  schedules: /*                */ [250, 6_000],
   /** Transactions of an application that compete for the same registrable domains. */
   transactions: /*             */ [20, 400],
   /** Places at which a connection is cut. */

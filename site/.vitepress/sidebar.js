@@ -80,7 +80,6 @@ const groups = [
       'docs/opentelemetry.md',
       'docs/prometheus.md',
       'docs/proof.md',
-      'docs/proof-broken.md',
       'docs/proof-runs.md',
       'SECURITY.md',
     ],

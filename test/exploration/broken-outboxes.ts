@@ -9,8 +9,6 @@ export interface BrokenOutbox {
   readonly breaks: string
   /** A scenario in which the exploration finds the defect. */
   readonly scenario: ScenarioName
-  /** Whether the random simulation also finds the defect. */
-  readonly isFoundBySimulation: boolean
   createBackend(): StoreBackend
 }
 
@@ -19,10 +17,9 @@ type Break = (
   backend: StoreBackend,
 ) => Partial<Omit<StoreBackend, 'outbox'>> & { outbox?: Partial<Outbox> }
 
-const broken = (breaks: string, scenario: ScenarioName, isFoundBySimulation: boolean, change: Break): BrokenOutbox => ({
+const broken = (breaks: string, scenario: ScenarioName, change: Break): BrokenOutbox => ({
   breaks,
   scenario,
-  isFoundBySimulation,
   createBackend() {
     const backend = createMemoryBackend()
     const { outbox, ...methods } = change(backend.outbox, backend)
@@ -47,15 +44,10 @@ const ofBothKinds = (change: Change) => [ofKind('registered')(change), ofKind('r
 const REGISTER_AND_RELEASE = 'a name is registered and released during a sweep'
 
 export const brokenOutboxes: readonly BrokenOutbox[] = [
-  broken(
-    'forgets the release of a name if the push of its registration succeeds',
-    REGISTER_AND_RELEASE,
-    true,
-    outbox => ({
-      outbox: { finish: changes => outbox.finish(changes.flatMap(ofBothKinds)) },
-    }),
-  ),
-  broken('forgets the release of a name if the push of its registration fails', REGISTER_AND_RELEASE, true, outbox => ({
+  broken('forgets the release of a name if the push of its registration succeeds', REGISTER_AND_RELEASE, outbox => ({
+    outbox: { finish: changes => outbox.finish(changes.flatMap(ofBothKinds)) },
+  })),
+  broken('forgets the release of a name if the push of its registration fails', REGISTER_AND_RELEASE, outbox => ({
     outbox: {
       postpone(postponements) {
         const isRegistration = ({ change }: (typeof postponements)[number]) => change.kind === 'registered'
@@ -64,21 +56,16 @@ export const brokenOutboxes: readonly BrokenOutbox[] = [
       },
     },
   })),
-  broken(
-    'removes pending changes by name instead of by ID',
-    'a name moves to another team during a sweep',
-    true,
-    outbox => ({
-      outbox: {
-        finish: changes =>
-          outbox.finish(pendingIn(outbox).filter(({ domain }) => changes.some(change => change.domain === domain))),
-      },
-    }),
-  ),
-  broken('forgets a change whose push fails', REGISTER_AND_RELEASE, true, outbox => ({
+  broken('removes pending changes by name instead of by ID', 'a name moves to another team during a sweep', outbox => ({
+    outbox: {
+      finish: changes =>
+        outbox.finish(pendingIn(outbox).filter(({ domain }) => changes.some(change => change.domain === domain))),
+    },
+  })),
+  broken('forgets a change whose push fails', REGISTER_AND_RELEASE, outbox => ({
     outbox: { postpone: postponements => outbox.finish(postponements.map(({ change }) => change)) },
   })),
-  broken('forgets changes when a sweep leases them', REGISTER_AND_RELEASE, true, outbox => ({
+  broken('forgets changes when a sweep leases them', REGISTER_AND_RELEASE, outbox => ({
     outbox: {
       take(limit, lease) {
         const taken = outbox.take(limit, lease) as readonly Change[]
@@ -87,7 +74,7 @@ export const brokenOutboxes: readonly BrokenOutbox[] = [
       },
     },
   })),
-  broken('never ends the lease of a sweep', REGISTER_AND_RELEASE, true, outbox => {
+  broken('never ends the lease of a sweep', REGISTER_AND_RELEASE, outbox => {
     const leased = new Set<string>()
     return {
       outbox: {
@@ -103,10 +90,10 @@ export const brokenOutboxes: readonly BrokenOutbox[] = [
       },
     }
   }),
-  broken('does not record releases', REGISTER_AND_RELEASE, true, (_, backend) => ({
+  broken('does not record releases', REGISTER_AND_RELEASE, (_, backend) => ({
     release: (teamId, keys, recording) => backend.release(teamId, keys, { ...recording, isPushed: false }),
   })),
-  broken('does not record the release of a pending registration', REGISTER_AND_RELEASE, true, (outbox, backend) => ({
+  broken('does not record the release of a pending registration', REGISTER_AND_RELEASE, (outbox, backend) => ({
     release(...parameters) {
       const released = backend.release(...parameters) as readonly Registration[]
       outbox.finish(released.filter(({ synchronized }) => !synchronized).map(ofKind('released')))
@@ -116,7 +103,6 @@ export const brokenOutboxes: readonly BrokenOutbox[] = [
   broken(
     'records only the first registration of a call',
     'two teams register names that overlap',
-    true,
     (outbox, backend) => ({
       register(step) {
         const result = backend.register(step) as Awaited<ReturnType<StoreBackend['register']>>
@@ -128,7 +114,6 @@ export const brokenOutboxes: readonly BrokenOutbox[] = [
   broken(
     'forgets a pending registration when a call finds it',
     'a name is registered twice and released',
-    true,
     (outbox, backend) => ({
       register(step) {
         const result = backend.register(step) as Awaited<ReturnType<StoreBackend['register']>>
@@ -140,7 +125,6 @@ export const brokenOutboxes: readonly BrokenOutbox[] = [
   broken(
     'forgets failed changes when an operator retries them',
     'a failed push is made due during a release',
-    false,
     outbox => ({
       outbox: {
         retry() {
@@ -151,7 +135,7 @@ export const brokenOutboxes: readonly BrokenOutbox[] = [
       },
     }),
   ),
-  broken('does not record imports', 'a name is imported, registered and released', true, (outbox, backend) => ({
+  broken('does not record imports', 'a name is imported, registered and released', (outbox, backend) => ({
     import(request) {
       const before = pendingIn(outbox)
       const findings = backend.import?.(request) as Awaited<ReturnType<NonNullable<StoreBackend['import']>>>

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { createMemoryBackend } from '../../src/memory/memory-store.ts'
 import { createSqliteBackend } from '../../src/sqlite/store.ts'
@@ -189,23 +188,4 @@ test('the report of a lost change lists the steps of each process, in order', as
       'caller: postpone registered a.example.com is done',
     ].join('\n'),
   )
-})
-
-test('docs/proof-broken.md lists each broken outbox and store, and the scenario that finds it', () => {
-  const page = readFileSync(new URL('../../docs/proof-broken.md', import.meta.url), 'utf8')
-  const outboxes = brokenOutboxes.map(
-    ({ breaks, scenario, isFoundBySimulation }) =>
-      `| ${breaks} | ${scenario} | ${isFoundBySimulation ? 'yes' : 'no'} |`,
-  )
-  const stores = [...new Set(lossy.map(([, scenario]) => scenario))].flatMap(scenario => [
-    `When ${scenario}, exploration finds a store that:`,
-    ...lossy
-      .filter(([, finding]) => finding === scenario)
-      .map(([id]) => `- ${brokenStores.find(store => store.id === id)?.breaks}`),
-  ])
-  const rows = page.split('\n').filter(line => /^(\| |- |When )/.test(line))
-  expect(rows).toEqual([
-    ...['| an outbox that | exploration finds it when | the simulation finds it |', '| --- | --- | --- |', ...outboxes],
-    ...stores,
-  ])
 })

@@ -5,7 +5,7 @@ import type { DomainStore } from '../../src/store/contract.ts'
 import { manyDomains } from '../../src/testing/calls.ts'
 import { counts, seed } from '../counts.ts'
 import { createStore } from '../fixtures.ts'
-import { createRandom } from '../simulation/random.ts'
+import { createRandom } from '../random.ts'
 
 const random = createRandom(seed)
 const scopes = ['domains:create', 'domains:delete']

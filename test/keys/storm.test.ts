@@ -4,7 +4,7 @@ import { createPostgresKeyStore, migrate, type PostgresKeyStore } from '../../sr
 import { counts, isLong, seed } from '../counts.ts'
 import { type Nodes, startNodes } from '../postgres/nodes.ts'
 import { openDatabase, type TestServer } from '../postgres/server.ts'
-import { createRandom } from '../simulation/random.ts'
+import { createRandom } from '../random.ts'
 
 const random = createRandom(seed)
 const schema = 'storm'

@@ -7,8 +7,8 @@ import { registerDomains } from '../../src/operations/register-domains.ts'
 import { transfer } from '../../src/operations/transfer.ts'
 import type { ImportRequest } from '../../src/rules/registration.ts'
 import type { DomainStore } from '../../src/store/contract.ts'
-import type { Random } from '../simulation/random.ts'
-import type { Known } from '../simulation/rules.ts'
+import type { Random } from '../random.ts'
+import type { Known } from '../rules/brute-force.ts'
 import type { Deed, ImportedRow, Operation } from './registry.ts'
 
 export type RacedStore = DomainStore & Required<Pick<DomainStore, 'find' | 'release' | 'list'>>

@@ -1,7 +1,7 @@
 /**
  * A process that takes part in a race, run by `racers.ts`. The parameter of the process is a module with `openStore`.
  */
-import { createRandom } from '../simulation/random.ts'
+import { createRandom } from '../random.ts'
 import { type Race, type RacedStore, race } from './race.ts'
 
 export interface RacerTask {

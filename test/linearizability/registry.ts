@@ -1,9 +1,9 @@
-import { covers, type HeldName, type Known, verdictOf } from '../simulation/rules.ts'
+import { covers, type HeldName, type Known, verdictOf } from '../rules/brute-force.ts'
 
 /**
  * A linearizability checker for calls that overlap in time. It searches for an order of atomic steps that explains the
  * results: one step for each call, at some moment between the start and the end of the call. The effect of a step is
- * computed by brute force, with the rules of overlap in `test/simulation/rules.ts`, which share no code with `src`.
+ * computed by brute force, with the rules of overlap in `test/rules/brute-force.ts`, which share no code with `src`.
  *
  * The algorithm is from Wing & Gong, "Testing and verifying concurrent objects" (1993). Each situation is tried only
  * once, as in Lowe, "Testing for linearizability" (2017).

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createSqliteStore, type SqliteStore } from '../../src/sqlite/index.ts'
 import { counts, seed } from '../counts.ts'
-import { createRandom } from '../simulation/random.ts'
+import { createRandom } from '../random.ts'
 import { createFolder } from '../sqlite/create-folder.ts'
 import { findTeam, limits, race } from './race.ts'
 import { findFault } from './registry.ts'

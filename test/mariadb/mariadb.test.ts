@@ -12,7 +12,7 @@ import { startRacers } from '../linearizability/racers.ts'
 import { createCalls, startCallers } from '../postgres/callers.ts'
 import { expectAgreement, type HeldRow } from '../postgres/ledger.ts'
 import { ENDED, type Nodes, startNodes } from '../postgres/nodes.ts'
-import { createRandom } from '../simulation/random.ts'
+import { createRandom } from '../random.ts'
 import { createMariadbServer, createTables, findMariadb, type MariadbServer } from './server.ts'
 
 const program = findMariadb()

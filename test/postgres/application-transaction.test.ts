@@ -15,7 +15,7 @@ import { createRequest, manyDomains, save, toDomains } from '../../src/testing/c
 import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/index.ts'
 import { counts, seed } from '../counts.ts'
 import { rejection, team1, team2, teams } from '../fixtures.ts'
-import { createRandom, type Random } from '../simulation/random.ts'
+import { createRandom, type Random } from '../random.ts'
 import { openDatabase, type TestServer } from './server.ts'
 
 const table = 'domain_registration.names'

@@ -1,6 +1,6 @@
 import type { DomainResult, RegisterDomainsResponse } from '../../src/wire/response.ts'
-import type { Random } from '../simulation/random.ts'
-import { families } from '../simulation/rules.ts'
+import type { Random } from '../random.ts'
+import { families } from '../rules/brute-force.ts'
 
 /** A call that is sent again until each of its hostnames has a result. */
 export interface Call {

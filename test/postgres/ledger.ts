@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { classifyHostname } from '../../src/hostname/classify.ts'
 import type { DomainResult } from '../../src/wire/response.ts'
-import { covers, type HeldName, isInTheWay } from '../simulation/rules.ts'
+import { covers, type HeldName, isInTheWay } from '../rules/brute-force.ts'
 import type { Answer } from './callers.ts'
 
 /** A row of the view `registrations`. */

@@ -5,7 +5,7 @@ import { createQueues } from '../../src/postgres/transaction.ts'
 import { createDeadline, type Deadline, TimeLimitError } from '../../src/time/deadline.ts'
 import { counts, seed } from '../counts.ts'
 import { rejection, team1, teams } from '../fixtures.ts'
-import { createRandom } from '../simulation/random.ts'
+import { createRandom } from '../random.ts'
 import { openDatabase, type TestServer } from './server.ts'
 
 const soon = () => new Promise(resolve => setImmediate(resolve))

@@ -1,5 +1,5 @@
 import { createUuidGenerator } from '../../src/runtime/uuid.ts'
-import type { Random } from '../simulation/random.ts'
+import type { Random } from '../random.ts'
 import type { OperatorCall } from './operator.ts'
 
 export interface OwnerOptions {

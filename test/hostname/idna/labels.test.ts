@@ -3,7 +3,7 @@ import { toUnicode } from 'tr46'
 import { describe, expect, test } from 'vitest'
 import { toALabels } from '../../../src/hostname/idna/labels.ts'
 import { counts, isLong, sample, seed } from '../../counts.ts'
-import { createRandom } from '../../simulation/random.ts'
+import { createRandom } from '../../random.ts'
 import { containsPunctuation, toALabelsByTr46 } from './by-tr46.ts'
 
 /** `null` for a name that is not allowed. */

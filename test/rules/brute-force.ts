@@ -34,25 +34,6 @@ export const families: readonly (readonly Known[])[] = [
   below('k.s3.amazonaws.com'),
 ]
 
-/** Hostnames that can never be registered, with the code of their result. */
-export const rejected: readonly (readonly [input: string, code: string])[] = [
-  ['', 'empty_domain'],
-  ['-x.com', 'invalid_domain'],
-  ['com', 'public_suffix_domain'],
-  ['*.github.io', 'public_suffix_domain'],
-  ['localhost', 'internal_domain'],
-  ['127.0.0.1', 'reserved_ip'],
-]
-
-/** Ways to write a canonical hostname. */
-export const spellings: readonly ((domain: string) => string)[] = [
-  domain => domain,
-  domain => domain.toUpperCase(),
-  domain => (/^[\d.]+$|:/.test(domain) ? domain : `${domain}.`),
-  domain => ` ${domain}\t`,
-  domain => domain.replace('xn--bcher-kva', 'bücher'),
-]
-
 /** Whether a wildcard covers a name or a narrower wildcard. A wildcard covers neither itself nor its base. */
 export const covers = (wide: Known, narrow: Known) =>
   wide.registrableDomain === narrow.registrableDomain &&

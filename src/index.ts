@@ -25,6 +25,7 @@ export type { CallingKey, KeyChanges, KeyOwner, KeyRecord, StoredKeyRecord } fro
 export type { KeyStore, ManagedKeyStore } from './keys/key-store.ts'
 export { createMemoryKeyStore, type MemoryKeyStore } from './keys/memory-key-store.ts'
 export { createMemoryStore, type MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts'
+export type { OperationOptions } from './operations/call.ts'
 export { deleteDomains } from './operations/delete-domains.ts'
 export { type EachRegistrationOptions, eachRegistration } from './operations/each-registration.ts'
 export { findOwners, type HostnameOwner } from './operations/find-owners.ts'
@@ -36,7 +37,6 @@ export {
   type RejectedImport,
 } from './operations/import-domains.ts'
 export { exportDomains, listDomains } from './operations/list-domains.ts'
-export type { OperationOptions } from './operations/operation-options.ts'
 export { previewDomains } from './operations/preview-domains.ts'
 export { type Correction, reconcile, type Watched } from './operations/reconcile.ts'
 export { type RegisterDomainsOptions, registerDomains } from './operations/register-domains.ts'

@@ -131,24 +131,13 @@ export function internalError(what = 'The call could not be processed.', cause?:
 }
 
 export function notSynchronized(cause?: unknown): ApiError {
-  const error = new ApiError(
+  return new ApiError(
     'domain_registration_unavailable',
     'The domains were saved but are not yet synchronized. Send the same call again.',
     { headers: soon, cause },
   )
-  failedSteps.set(error, 'synchronize')
-  return error
 }
 
 export function teamNotLookedUp(cause: unknown): ApiError {
-  const error = internalError('The team could not be looked up; nothing was done.', cause)
-  failedSteps.set(error, 'findTeam')
-  return error
+  return internalError('The team could not be looked up; nothing was done.', cause)
 }
-
-const failedSteps = new WeakMap<ApiError, 'findTeam' | 'synchronize'>()
-
-/**
- * Returns `findTeam` or `synchronize` if an operation failed at that step; `undefined` if it failed at another step.
- */
-export const failedStepOf = (error: ApiError) => failedSteps.get(error)

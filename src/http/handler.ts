@@ -1,10 +1,10 @@
 import { type ApiError, isApiError, requireSendable } from '../errors/api-error.ts'
-import { failedStepOf, internalError, unauthorized } from '../errors/call-errors.ts'
+import { internalError, unauthorized } from '../errors/call-errors.ts'
 import { ignoreErrors } from '../errors/ignore-errors.ts'
 import { findKeyRecord, toKeyContext } from '../keys/authenticate.ts'
 import { type KeyContext, requireKeyContext, requireScope } from '../keys/key-context.ts'
 import type { CallingKey } from '../keys/key-record.ts'
-import { savedAnswerOf } from '../operations/register-domains.ts'
+import type { CallProgress } from '../operations/call.ts'
 import { requireOptions } from '../options.ts'
 import { CALL_TIME_LIMIT, createDeadline, type Deadline } from '../time/deadline.ts'
 import { MAX_DOMAINS } from '../wire/schemas.ts'
@@ -75,6 +75,7 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
     let step: Step = 'authenticate'
     let caller: Caller | undefined
     let input: unknown
+    const progress: CallProgress = {}
     const report = ignoreErrors((error: unknown, failed: Step) => {
       const { keyContext, key } = caller ?? {}
       const work = readWork(request, keyContext, input)
@@ -103,7 +104,7 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
       }
       await limit(1)
       const operation = requireOffered(request, options)
-      const { scope, method, run, step: operationStep } = operations[operation]
+      const { scope, method, run } = operations[operation]
       requireScope(caller.keyContext, scope)
       step = 'readBody'
       const bodyAwaitedAt = performance.now()
@@ -115,9 +116,8 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
         requireScope(caller.keyContext, scope)
       }
       if (options.rateLimitPer === 'name') await limit(countSubmitted(input) - 1)
-      step = operationStep
       const registering = { timeLimit, onError: (cause: unknown) => report(cause, 'register') }
-      const answer = await run({ keyContext: caller.keyContext, input, store, options: registering })
+      const answer = await run({ keyContext: caller.keyContext, input, store, options: registering, progress })
       tell(200, operation, 'data' in answer ? answer.data : null)
       if ('data' in answer) return respond(200, answer, headers)
       const stream =
@@ -133,9 +133,8 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
       return { ...answer, headers: { ...answer.headers, ...headers }, ...(stream && { stream }) }
     } catch (error) {
       const apiError = toApiError(error)
-      const saved = savedAnswerOf(apiError)
-      if (saved) tell(503, 'create', saved.data)
-      if (apiError.status >= 500) report(apiError.cause ?? apiError, failedStepOf(apiError) ?? step)
+      if (progress.saved) tell(503, 'create', progress.saved.data)
+      if (apiError.status >= 500) report(apiError.cause ?? apiError, progress.step ?? step)
       return respondWithError(apiError, headers)
     }
   }

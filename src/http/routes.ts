@@ -1,8 +1,9 @@
 import type { KeyContext, Scope } from '../keys/key-context.ts'
-import { deleteDomains } from '../operations/delete-domains.ts'
-import { exportDomains, listDomains } from '../operations/list-domains.ts'
-import { previewDomains } from '../operations/preview-domains.ts'
-import { type RegisterDomainsOptions, registerDomains } from '../operations/register-domains.ts'
+import type { CallProgress } from '../operations/call.ts'
+import { runDelete } from '../operations/delete-domains.ts'
+import { runExport, runList } from '../operations/list-domains.ts'
+import { runPreview } from '../operations/preview-domains.ts'
+import { type RegisterDomainsOptions, runRegister } from '../operations/register-domains.ts'
 import type { DomainStore } from '../store/contract.ts'
 import { parseFormat, type Query, takeParameters } from '../wire/query.ts'
 import type {
@@ -13,7 +14,6 @@ import type {
   RegisterDomainsResponse,
 } from '../wire/response.ts'
 import { requests } from '../wire/schemas.ts'
-import type { Step } from './failure.ts'
 import type { OperationName } from './request.ts'
 import { type HandlerResponse, respondWithStream } from './response.ts'
 
@@ -24,6 +24,7 @@ interface OperationCall {
   readonly input: unknown
   readonly store: DomainStore
   readonly options: RegisterDomainsOptions
+  readonly progress: CallProgress
 }
 
 type OperationAnswer = RegisterDomainsResponse | PreviewDomainsResponse | DeleteDomainsResponse | ListDomainsResponse
@@ -43,8 +44,6 @@ interface HttpOperation {
   readonly scope: Scope
   /** The optional methods of a store that the operation needs. */
   readonly needs: readonly ('find' | 'release' | 'list')[]
-  /** The step that the store performs for the operation. */
-  readonly step: Step
   /** @returns The JSON of the response, or a response that is a stream. */
   run(call: OperationCall): Promise<OperationAnswer | HandlerResponse>
 }
@@ -56,46 +55,41 @@ export const operations: Readonly<Record<OperationName, HttpOperation>> = {
     suffix: '',
     scope: 'domains:create',
     needs: [],
-    step: 'register',
-    run: ({ keyContext, input, store, options }) => registerDomains(keyContext, input, store, options),
+    run: ({ keyContext, input, store, options, progress }) => runRegister(keyContext, input, store, options, progress),
   },
   preview: {
     method: 'POST',
     suffix: '/preview',
     scope: 'domains:create',
     needs: ['find'],
-    step: 'find',
-    run: ({ keyContext, input, store, options: { timeLimit } }) =>
-      previewDomains(keyContext, input, store, { timeLimit }),
+    run: ({ keyContext, input, store, options: { timeLimit }, progress }) =>
+      runPreview(keyContext, input, store, { timeLimit }, progress),
   },
   delete: {
     method: 'POST',
     suffix: '/delete',
     scope: 'domains:delete',
     needs: ['release'],
-    step: 'release',
-    run: ({ keyContext, input, store, options: { timeLimit } }) =>
-      deleteDomains(keyContext, input, store, { timeLimit }),
+    run: ({ keyContext, input, store, options: { timeLimit }, progress }) =>
+      runDelete(keyContext, input, store, { timeLimit }, progress),
   },
   list: {
     method: 'GET',
     suffix: '',
     scope: 'domains:read',
     needs: ['list'],
-    step: 'list',
-    run: ({ keyContext, input, store, options: { timeLimit } }) =>
-      listDomains(keyContext, takeParameters(input as Query, requests.list), store, { timeLimit }),
+    run: ({ keyContext, input, store, options: { timeLimit }, progress }) =>
+      runList(keyContext, takeParameters(input as Query, requests.list), store, { timeLimit }, progress),
   },
   export: {
     method: 'GET',
     suffix: '/export',
     scope: 'domains:read',
     needs: ['list'],
-    step: 'list',
-    async run({ keyContext, input, store, options: { timeLimit } }) {
+    async run({ keyContext, input, store, options: { timeLimit }, progress }) {
       const format = formats[parseFormat(input as Query)]
       const query = takeParameters(input as Query, requests.export)
-      const pages = await exportDomains(keyContext, query, store, { timeLimit })
+      const pages = await runExport(keyContext, query, store, { timeLimit }, progress)
       return respondWithStream(format.contentType, write(pages, format))
     },
   },

@@ -6,9 +6,14 @@ import type { DomainStore } from '../store/contract.ts'
 import { waitForStore } from '../time/deadline.ts'
 import { parseRequest } from '../wire/request.ts'
 import { countDeleted, type DeleteDomainsResponse, type DeleteResult, toInvalidResult } from '../wire/response.ts'
-import { requireMethod, tryStore } from './ask-store.ts'
-import { type OperationOptions, startDeadline } from './operation-options.ts'
-import { requireActiveTeam } from './team.ts'
+import {
+  type CallProgress,
+  type OperationOptions,
+  requireActiveTeam,
+  requireMethod,
+  startDeadline,
+  tryStore,
+} from './call.ts'
 
 /**
  * Deletes 1 to 100 registrations of one team, each with its own result. Other teams can register the names at once, and
@@ -33,6 +38,15 @@ export const deleteDomains = (
   body: unknown,
   store: DomainStore,
   options: OperationOptions = {},
+): Promise<DeleteDomainsResponse> => runDelete(keyContext, body, store, options, {})
+
+/** {@link deleteDomains}, for adapters. */
+export const runDelete = (
+  keyContext: KeyContext,
+  body: unknown,
+  store: DomainStore,
+  options: OperationOptions,
+  progress: CallProgress,
 ): Promise<DeleteDomainsResponse> =>
   trace('delete', async context => {
     const deadline = startDeadline(options)
@@ -40,11 +54,12 @@ export const deleteDomains = (
     requireScope(keyContext, 'domains:delete')
     const request = parseRequest(body, keyContext)
     context.count = request.domains.length
-    const team = await requireActiveTeam(request.teamId, keyContext, store, deadline)
+    const team = await requireActiveTeam(request.teamId, keyContext, store, deadline, progress)
     context.teamId = team.id
 
     const submitted = request.domains.map(readSubmitted)
     const asked = [...new Set(submitted.filter(isName).map(({ domain }) => domain))]
+    progress.step = 'release'
     const released = await tryStore('The domains may or may not have been deleted.', () =>
       asked.length === 0 ? [] : waitForStore(store, release(team.id, asked), deadline),
     )

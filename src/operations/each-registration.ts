@@ -2,7 +2,7 @@ import type { ListedRegistration } from '../rules/registration.ts'
 import { type DomainStore, type ListOptions, MOST_AT_ONCE } from '../store/contract.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 import { letOthersRun } from '../time/let-others-run.ts'
-import { requireMethod } from './ask-store.ts'
+import { requireMethod } from './call.ts'
 
 /** Which registrations to iterate over: {@link ListOptions} without `limit`. */
 export type EachRegistrationOptions = Omit<ListOptions, 'limit'>

@@ -4,7 +4,7 @@ import type { Registration } from '../rules/registration.ts'
 import { toName } from '../rules/submitted.ts'
 import { type DomainStore, MOST_AT_ONCE } from '../store/contract.ts'
 import { letOthersRun } from '../time/let-others-run.ts'
-import { requireMethod } from './ask-store.ts'
+import { requireMethod } from './call.ts'
 
 /** The owner of a hostname. */
 export interface HostnameOwner {

@@ -7,7 +7,7 @@ import { isName, readSubmitted } from '../rules/submitted.ts'
 import { timeOfUuid } from '../runtime/uuid.ts'
 import { type DomainStore, MOST_AT_ONCE } from '../store/contract.ts'
 import { letOthersRun } from '../time/let-others-run.ts'
-import { requireMethod } from './ask-store.ts'
+import { requireMethod } from './call.ts'
 
 /** A registration to import: what {@link eachRegistration} yields, or a line of an export. */
 export interface RegistrationToImport {

@@ -11,10 +11,15 @@ import {
 } from '../wire/query.ts'
 import { type ListDomainsResponse, type ListedDomain, toListedDomain } from '../wire/response.ts'
 import { requests } from '../wire/schemas.ts'
-import { requireMethod, tryStore } from './ask-store.ts'
+import {
+  type CallProgress,
+  type OperationOptions,
+  requireMethod,
+  requireTeam,
+  startDeadline,
+  tryStore,
+} from './call.ts'
 import { advance, toCursor } from './each-registration.ts'
-import { type OperationOptions, startDeadline } from './operation-options.ts'
-import { requireTeam } from './team.ts'
 
 /**
  * Lists one team's registrations page by page, even if the team is suspended.
@@ -32,18 +37,28 @@ import { requireTeam } from './team.ts'
  * data.domains // [{ domain: 'www.example.com', domainId: '0199…', createdAt: '2026-11-22T10:00:00.000Z' }, …]
  * data.next // send it as "after" to get the next page
  */
-export async function listDomains(
+export const listDomains = (
   keyContext: KeyContext,
   query: ListDomainsQuery,
   store: DomainStore,
   options: OperationOptions = {},
+): Promise<ListDomainsResponse> => runList(keyContext, query, store, options, {})
+
+/** {@link listDomains}, for adapters. */
+export async function runList(
+  keyContext: KeyContext,
+  query: ListDomainsQuery,
+  store: DomainStore,
+  options: OperationOptions,
+  progress: CallProgress,
 ): Promise<ListDomainsResponse> {
   const deadline = startDeadline(options)
   requireParameters(query, requests.list)
   requireMethod(store, 'list')
   requireScope(keyContext, 'domains:read')
   const { limit, ...page } = parseListQuery(query, keyContext)
-  const team = await requireTeam(page.teamId, keyContext, store, deadline)
+  const team = await requireTeam(page.teamId, keyContext, store, deadline, progress)
+  progress.step = 'list'
 
   const question = { ...page, teamId: team.id }
   const listed = await ask(store, { ...question, limit }, deadline)
@@ -71,18 +86,28 @@ export async function listDomains(
  *   for (const { domain } of page) console.log(domain)
  * }
  */
-export async function exportDomains(
+export const exportDomains = (
   keyContext: KeyContext,
   query: ExportDomainsQuery,
   store: DomainStore,
   options: OperationOptions = {},
+): Promise<AsyncIterableIterator<readonly ListedDomain[], void>> => runExport(keyContext, query, store, options, {})
+
+/** {@link exportDomains}, for adapters. */
+export async function runExport(
+  keyContext: KeyContext,
+  query: ExportDomainsQuery,
+  store: DomainStore,
+  options: OperationOptions,
+  progress: CallProgress,
 ): Promise<AsyncIterableIterator<readonly ListedDomain[], void>> {
   const deadline = startDeadline(options)
   requireParameters(query, requests.export)
   requireMethod(store, 'list')
   requireScope(keyContext, 'domains:read')
   const { teamId, after } = parseExportQuery(query, keyContext)
-  const team = await requireTeam(teamId, keyContext, store, deadline)
+  const team = await requireTeam(teamId, keyContext, store, deadline, progress)
+  progress.step = 'list'
   const read = (start: string | undefined) =>
     ask(store, { teamId: team.id, after: start, limit: EXPORT_PAGE }, startDeadline(options))
   // The first page is read before the response begins, so the response can be a 500 if the store is down. A store that

@@ -6,9 +6,14 @@ import type { DomainStore } from '../store/contract.ts'
 import { waitForStore } from '../time/deadline.ts'
 import { parseRequest } from '../wire/request.ts'
 import { countTotals, type PreviewDomainsResponse, type PreviewResult, toInvalidPreview } from '../wire/response.ts'
-import { requireMethod, tryStore } from './ask-store.ts'
-import { type OperationOptions, startDeadline } from './operation-options.ts'
-import { requireActiveTeam } from './team.ts'
+import {
+  type CallProgress,
+  type OperationOptions,
+  requireActiveTeam,
+  requireMethod,
+  startDeadline,
+  tryStore,
+} from './call.ts'
 
 /**
  * Returns the results that {@link registerDomains} would return now, but changes nothing: it does not save, lease or
@@ -24,21 +29,31 @@ import { requireActiveTeam } from './team.ts'
  * const { data } = await previewDomains(keyContext, { domains: ['www.example.com'] }, store)
  * data.results[0] // { status: 'created', input: 'www.example.com', domain: 'www.example.com' }
  */
-export async function previewDomains(
+export const previewDomains = (
   keyContext: KeyContext,
   body: unknown,
   store: DomainStore,
   options: OperationOptions = {},
+): Promise<PreviewDomainsResponse> => runPreview(keyContext, body, store, options, {})
+
+/** {@link previewDomains}, for adapters. */
+export async function runPreview(
+  keyContext: KeyContext,
+  body: unknown,
+  store: DomainStore,
+  options: OperationOptions,
+  progress: CallProgress,
 ): Promise<PreviewDomainsResponse> {
   const deadline = startDeadline(options)
   const find = requireMethod(store, 'find')
   requireScope(keyContext, 'domains:create')
   const request = parseRequest(body, keyContext)
-  const team = await requireActiveTeam(request.teamId, keyContext, store, deadline)
+  const team = await requireActiveTeam(request.teamId, keyContext, store, deadline, progress)
   const maxDomains = team.maxDomains ?? null
 
   const submitted = request.domains.map(readSubmitted)
   const names = submitted.filter(isName)
+  progress.step = 'find'
   const { verdicts, found } = await tryStore('The registrations could not be looked up.', async () => {
     const found = await waitForStore(store, find(createLookUp(team.id, names, maxDomains !== null)), deadline)
     return { verdicts: judgeAll(team.id, names, found), found }

@@ -2,7 +2,7 @@ import type { ListedRegistration, Registration } from '../rules/registration.ts'
 import { toName } from '../rules/submitted.ts'
 import type { DomainStore } from '../store/contract.ts'
 import { letOthersRun } from '../time/let-others-run.ts'
-import { requireMethod } from './ask-store.ts'
+import { requireMethod } from './call.ts'
 import { eachRegistration } from './each-registration.ts'
 
 /** A hostname that a monitor watches. */

@@ -10,9 +10,8 @@ import type { DomainStore } from '../store/contract.ts'
 import { CALL_TIME_LIMIT, createDeadline, type Deadline, timeLimitRule } from '../time/deadline.ts'
 import { parseRequest } from '../wire/request.ts'
 import { countTotals, type DomainResult, type RegisterDomainsResponse, toInvalidResult } from '../wire/response.ts'
-import type { OperationOptions } from './operation-options.ts'
+import { type CallProgress, type OperationOptions, requireActiveTeam } from './call.ts'
 import { type Outcome, registerNames } from './register-names.ts'
-import { requireActiveTeam } from './team.ts'
 
 /** Options of {@link registerDomains}. */
 export interface RegisterDomainsOptions extends OperationOptions {
@@ -53,6 +52,15 @@ export const registerDomains = (
   body: unknown,
   store: DomainStore,
   options: RegisterDomainsOptions = {},
+): Promise<RegisterDomainsResponse> => runRegister(keyContext, body, store, options, {})
+
+/** {@link registerDomains}, for adapters. */
+export const runRegister = (
+  keyContext: KeyContext,
+  body: unknown,
+  store: DomainStore,
+  options: RegisterDomainsOptions,
+  progress: CallProgress,
 ): Promise<RegisterDomainsResponse> =>
   trace('register', async context => {
     requireOptions(options, rules)
@@ -62,11 +70,12 @@ export const registerDomains = (
     requireScope(keyContext)
     const request = parseRequest(body, keyContext)
     context.count = request.domains.length
-    const team = await requireActiveTeam(request.teamId, keyContext, store, deadline)
+    const team = await requireActiveTeam(request.teamId, keyContext, store, deadline, progress)
     context.teamId = team.id
 
     const submitted = request.domains.map(readSubmitted)
     const names = submitted.filter(isName)
+    progress.step = 'register'
     const causes: unknown[] = []
     const outcomes = await registerNames(
       { store, teamId: team.id, maxDomains: team.maxDomains, deadline, onError: cause => causes.push(cause) },
@@ -86,22 +95,11 @@ export const registerDomains = (
     context.totals = { ...totals, invalid: totals.invalid - internal, internal_error: internal }
     if (internal > 0 && totals.created === 0) context.error = toOne(causes)
     const answer = { data: { results, totals } }
-    try {
-      await synchronize(outcomes, store, deadline)
-    } catch (error) {
-      if (totals.created > 0) savedAnswers.set(error as object, answer)
-      throw error
-    }
+    if (totals.created > 0) progress.saved = answer
+    progress.step = 'synchronize'
+    await synchronize(outcomes, store, deadline)
     return answer
   })
-
-const savedAnswers = new WeakMap<object, RegisterDomainsResponse>()
-
-/**
- * Returns the results of a call that failed only because it did not synchronize the names that it saved. `undefined`
- * for any other error.
- */
-export const savedAnswerOf = (error: object): RegisterDomainsResponse | undefined => savedAnswers.get(error)
 
 const rules: Rules = {
   onError: { holds: optional(isFunction), expected: 'a function that takes an error' },

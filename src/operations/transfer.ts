@@ -2,9 +2,8 @@ import { isText, type Rule, requireOptions } from '../options.ts'
 import { toLimitError } from '../rules/judge.ts'
 import type { DomainStore, TransferFindings } from '../store/contract.ts'
 import { CALL_TIME_LIMIT, createDeadline } from '../time/deadline.ts'
-import { requireMethod } from './ask-store.ts'
+import { requireActiveTeam, requireMethod } from './call.ts'
 import { eachPageHeld } from './each-registration.ts'
-import { requireActiveTeam } from './team.ts'
 
 /** Options of {@link transfer}. */
 export interface TransferOptions {

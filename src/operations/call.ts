@@ -1,0 +1,104 @@
+import { internalError, invalidRequest, teamNotFound, teamNotLookedUp, teamSuspended } from '../errors/call-errors.ts'
+import type { KeyContext } from '../keys/key-context.ts'
+import { requireOptions } from '../options.ts'
+import { requireTeamShape } from '../store/arguments.ts'
+import type { DomainStore, Team } from '../store/contract.ts'
+import { isInvalidCursor } from '../store/invalid-cursor.ts'
+import type { Awaitable } from '../time/awaitable.ts'
+import { CALL_TIME_LIMIT, createDeadline, type Deadline, TimeLimitError, timeLimitRule } from '../time/deadline.ts'
+import type { RegisterDomainsResponse } from '../wire/response.ts'
+
+/** Options of every operation. */
+export interface OperationOptions {
+  /** How many milliseconds the call may wait for the store in total. Default 30,000. */
+  timeLimit?: number | undefined
+}
+
+/** How far a call has come. The operation keeps it up to date, so a caller that catches an error can read it. */
+export interface CallProgress {
+  /** The step that the call has begun, named after the function that performs it. */
+  step?: 'findTeam' | 'find' | 'register' | 'synchronize' | 'release' | 'list'
+  /** The results, once the call has created registrations. They stay saved even if the call then fails with 503. */
+  saved?: RegisterDomainsResponse
+}
+
+/**
+ * Checks the options of a call, and starts its time limit.
+ *
+ * @throws {TypeError} if an option is invalid or unknown.
+ */
+export function startDeadline(options: OperationOptions): Deadline {
+  requireOptions(options, { timeLimit: timeLimitRule })
+  return createDeadline(options.timeLimit ?? CALL_TIME_LIMIT)
+}
+
+/**
+ * Finds the team of a call. A team of another organization is treated as if it did not exist.
+ *
+ * @returns The team as your application returned it. The ID of the team may be spelled differently in the call.
+ * @throws {ApiError} 404 `team_not_found`; 500 `internal_error` if the team cannot be looked up, or is malformed.
+ */
+export async function requireTeam(
+  teamId: string,
+  keyContext: KeyContext,
+  store: DomainStore,
+  deadline: Deadline,
+  progress: CallProgress = {},
+): Promise<Team> {
+  progress.step = 'findTeam'
+  let team: Team | null | undefined
+  try {
+    team = await deadline.wait(store.findTeam(teamId))
+    if (team !== null && team !== undefined) requireTeamShape(team, 'findTeam returned')
+  } catch (cause) {
+    throw teamNotLookedUp(store.isInTransaction && cause instanceof TimeLimitError ? waitedInTransaction(cause) : cause)
+  }
+  if (!team || (keyContext.type === 'organization' && team.organizationId !== keyContext.organizationId)) {
+    throw teamNotFound()
+  }
+  return team
+}
+
+/** If transactions that call `findTeam` occupy the whole pool, `findTeam` may never get a connection of its own. */
+const waitedInTransaction = (cause: TimeLimitError) =>
+  new Error(
+    'findTeam did not return in time. Inside your transaction, it must query on the same connection: the pool may ' +
+      'have no free one',
+    { cause },
+  )
+
+/** @throws {ApiError} as for {@link requireTeam}, and also 403 `team_suspended`. */
+export async function requireActiveTeam(...question: Parameters<typeof requireTeam>): Promise<Team> {
+  const team = await requireTeam(...question)
+  if (team.state !== 'active') throw teamSuspended()
+  return team
+}
+
+/**
+ * Returns an optional method of a store.
+ *
+ * @throws {TypeError} if the store does not have the method.
+ */
+export function requireMethod<Name extends 'find' | 'release' | 'list' | 'count' | 'import' | 'transfer'>(
+  store: DomainStore,
+  name: Name,
+): NonNullable<DomainStore[Name]> {
+  const method = store?.[name]
+  if (typeof method === 'function') return method.bind(store) as NonNullable<DomainStore[Name]>
+  throw new TypeError(`The store has no method "${name}"; all bundled stores have it`)
+}
+
+/**
+ * Calls a store, and turns its failure into an {@link ApiError}.
+ *
+ * @param failed The message of the error: a sentence that says what could not be done.
+ * @throws {ApiError} 500 `internal_error`; 400 `invalid_request` if the store rejects the cursor that the caller sent.
+ */
+export async function tryStore<T>(failed: string, work: () => Awaitable<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    if (isInvalidCursor(cause)) throw invalidRequest('after must be the "next" of the previous page.', cause)
+    throw internalError(failed, cause)
+  }
+}

@@ -161,7 +161,9 @@ export const longSections: readonly Section[] = [
   'hold-million',
   'millions',
   'postgres-churn',
+  'postgres-crowd',
   'postgres-import',
+  'postgres-versions',
   'postgres-wildcards',
 ]
 

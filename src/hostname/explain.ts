@@ -75,7 +75,7 @@ const separator = /[\s,;|\u3001\uff0c\uff1b]/
 /** Explains the fault in a label, if no other mistake was found in the input. */
 function explainFault(fault: LabelFault, whole: string): Mistake {
   const { reason, label, character } = fault
-  if (/^xn--/i.test(label) && reason !== 'long label' && reason !== 'long name' && reason !== 'bidi') {
+  if (/^xn--/i.test(label) && ['not an A-label', 'disallowed character', 'mark first'].includes(reason)) {
     const decoded = character === undefined ? '' : `; decoded, it contains the character ${nameCharacter(character)}`
     const problem = `has a label that begins with "xn--" and is not an A-label (RFC 5890): ${quote(label)}${decoded}`
     return { reason: 'not_an_a_label', problem, details: { label, character } }

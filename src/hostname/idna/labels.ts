@@ -37,10 +37,14 @@ export interface LabelOptions {
 }
 
 /**
- * Maps a name to its A-labels by UTS #46 (Unicode IDNA Compatibility Processing, section 4). UseSTD3ASCIIRules,
- * CheckBidi, CheckJoiners and VerifyDnsLength are on. Transitional processing is off. CheckHyphens is off, because many
- * names such as `r3---sn.example.com` are in use. But no label may begin or end with a hyphen (RFC 5891, section
- * 4.2.3.1).
+ * Returns the A-labels of a name.
+ *
+ * A name that is wholly ASCII is taken as it is, in lower case, whatever its A-labels decode to (URL Standard, "domain
+ * to ASCII", since June 2026). Such names are in use, and ASCII has only one spelling.
+ *
+ * Any other name is mapped by UTS #46 (Unicode IDNA Compatibility Processing, section 4). UseSTD3ASCIIRules, CheckBidi,
+ * CheckJoiners and VerifyDnsLength are on. Transitional processing is off. CheckHyphens is off, because many names such
+ * as `r3---sn.example.com` are in use. But no label may begin or end with a hyphen (RFC 5891, section 4.2.3.1).
  *
  * One rule of IDNA2008 is added: a label may not contain punctuation (RFC 5891, section 5.4; RFC 5892, section 2.8),
  * except where `context.ts` allows it. The rule applies only to labels that are sent in Unicode. A-labels may contain
@@ -49,13 +53,12 @@ export interface LabelOptions {
  * @returns The canonical name, or the first fault.
  */
 export function toALabels(name: string, options: LabelOptions = {}): string | LabelFault {
-  const isPlain = isAscii(name)
-  if (isPlain && name.length > MAX_NAME_LENGTH) return { reason: 'long name', label: name }
   if (isPlainName(name)) return name
+  if (isAscii(name)) return findAsciiFault(name) ?? name.toLowerCase()
   // Maps all labels before it normalizes any of them: normalizing may take a long time, and is not needed if mapping
   // finds a fault.
   const mapped: string[] = []
-  const sent = name.split(isPlain ? '.' : dots)
+  const sent = name.split(dots)
   for (const label of sent) {
     const text = mapLabel(label)
     if (typeof text !== 'string') return text
@@ -71,6 +74,23 @@ export function toALabels(name: string, options: LabelOptions = {}): string | La
     if (length > MAX_NAME_LENGTH) return { reason: 'long name', label: name }
   }
   return findBidiFault(labels) ?? labels.map(label => label.ascii).join('.')
+}
+
+/** Checks a name that is wholly ASCII by RFC 1123, section 2.1. */
+function findAsciiFault(name: string): LabelFault | undefined {
+  if (name.length > MAX_NAME_LENGTH) return { reason: 'long name', label: name }
+  const labels = name.split('.')
+  const [character] = /[^a-z0-9.-]/i.exec(name) ?? []
+  if (character !== undefined) {
+    const label = labels.find(each => each.includes(character)) ?? name
+    return { reason: 'disallowed character', label, character }
+  }
+  for (const label of labels) {
+    if (label === '') return { reason: 'empty', label }
+    if (label.startsWith('-') || label.endsWith('-')) return { reason: 'outer hyphen', label }
+    if (label.length > MAX_LABEL_LENGTH) return { reason: 'long label', label }
+  }
+  return undefined
 }
 
 /** A label that is allowed. */

@@ -47,8 +47,11 @@ export function containsPunctuation(name: string, mapped = toULabels(name)): boo
   return mapped?.split('.').some(isRefused) === true
 }
 
-/** The result that `toALabels` must return. */
+const ldhName = /^(?!.{254})(?!-)[a-z0-9-]{1,63}(?<!-)(?:\.(?!-)[a-z0-9-]{1,63}(?<!-))*$/i
+
+/** The result that `toALabels` must return. A name that is wholly ASCII is not decoded. */
 export function toALabelsByTr46(name: string): string | null {
+  if (/^[\0-\x7f]*$/.test(name)) return ldhName.test(name) ? name.toLowerCase() : null
   const mapped = toULabels(name)
   if (mapped === null || containsPunctuation(name, mapped)) return null
   return toASCII(name, { ...options, verifyDNSLength: true })

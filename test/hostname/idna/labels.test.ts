@@ -39,10 +39,12 @@ describe('A-labels equal those of tr46 (except punctuation that only tr46 accept
     const aLabels = allowed.map(character => read(`a${character}b`, true) ?? '').filter(label => /^xn--/.test(label))
     expect(aLabels.length).toBeGreaterThan(isLong ? 150_000 : 10_000)
     expect(aLabels.filter(label => read(label) !== label)).toEqual([])
-    expect(findDisagreements(aLabels.filter((_, index) => index % 10 === seed % 10))).toEqual([])
+    // In a name with a character beyond ASCII, A-labels are decoded and checked.
+    const sampled = aLabels.filter((_, index) => index % 10 === seed % 10)
+    expect(findDisagreements(sampled.map(label => `${label}.ß`))).toEqual([])
     const punctuated = aLabels.map(label => toUnicode(label).domain).filter(label => containsPunctuation(label))
     expect(punctuated.length).toBeGreaterThan(1000)
-    expect(findDisagreements(punctuated.map(label => `xn--${punycode.encode(label)}`))).toEqual([])
+    expect(findDisagreements(punctuated.map(label => `xn--${punycode.encode(label)}.ß`))).toEqual([])
   })
 
   /**

@@ -268,7 +268,7 @@ describe('the runbook', () => {
     )
 
   test('has an entry for each error message that the source can throw at run time', () => {
-    const sources = readSources('http', 'memory', 'operations', 'postgres', 'registry', 'sqlite', 'time', 'webhook')
+    const sources = readSources('http', 'memory', 'operations', 'postgres', 'rules', 'outbox', 'store', 'sqlite', 'time', 'webhook')
     // A message is thrown directly, is stored in a variable first, or is in the table of SQLite's failures.
     const messages = sources.flatMap(source => [
       ...source.matchAll(/(?<!Type|Cursor)Error\(\s*(['`])([A-Z].*?)\1/g),
@@ -295,7 +295,7 @@ describe('the runbook', () => {
   })
 
   test('has an entry for each message of a 500 or 503 response', () => {
-    const sources = readSources('errors', 'http', 'keys', 'operations', 'registry').join('\n')
+    const sources = readSources('errors', 'http', 'keys', 'operations', 'rules', 'outbox', 'store').join('\n')
     const shown =
       /'(The (?!hostname)[^'\n]* (?:could not be|may or may not|were saved but) [^'\n]*?\.?)(?: Send .*?)?'/g
     const messages = [...sources.matchAll(shown)].map(([, message = '']) => message)

@@ -215,6 +215,7 @@ export async function createLevelBackend(folder: string) {
   const backend: StoreBackend = {
     register,
     find,
+    get: async id => (await toRegistrations(await get<Held>([`id ${id}`])))[0] ?? null,
     release: (teamId, { names, domainIds }, { lease, isPushed }) =>
       takeTurn(async operations => {
         const keys = [...names.map(({ domain }) => nameKey(domain)), ...domainIds.map(id => `id ${id}`)]

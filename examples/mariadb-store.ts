@@ -103,6 +103,12 @@ export function createMariadbBackend(transact: Transact): StoreBackend {
         return rows.map(toRegistration)
       }),
 
+    get: domainId =>
+      transact(async ask => {
+        const [row] = await ask(`SELECT ${NAME} FROM domain_names WHERE domainId = ?`, domainId)
+        return row ? toRegistration(row) : null
+      }),
+
     count: teamId => transact(ask => count(ask, teamId)),
 
     outbox: {

@@ -268,7 +268,18 @@ describe('the runbook', () => {
     )
 
   test('has an entry for each error message that the source can throw at run time', () => {
-    const sources = readSources('http', 'memory', 'operations', 'postgres', 'rules', 'outbox', 'store', 'sqlite', 'time', 'webhook')
+    const sources = readSources(
+      'http',
+      'memory',
+      'operations',
+      'postgres',
+      'rules',
+      'outbox',
+      'store',
+      'sqlite',
+      'time',
+      'webhook',
+    )
     // A message is thrown directly, is stored in a variable first, or is in the table of SQLite's failures.
     const messages = sources.flatMap(source => [
       ...source.matchAll(/(?<!Type|Cursor)Error\(\s*(['`])([A-Z].*?)\1/g),

@@ -155,6 +155,10 @@ export function createMemoryBackend(): StoreBackend {
   return {
     outbox,
     find,
+    get(domainId) {
+      const found = findId(table.ordered(), domainId)
+      return found ? toRegistration(found) : null
+    },
     toDomainId: toUuid,
 
     register(step) {

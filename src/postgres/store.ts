@@ -82,6 +82,11 @@ export function createRegistrations(transact: Transact): Omit<StoreBackend, 'out
       }),
     // This transaction locks nothing. With snapshot isolation, all lookups of the transaction see the same state.
     find: question => transact(transaction => find(transaction, question), { isolation: 'repeatable read' }),
+    get: domainId =>
+      transact(async ({ ask, statements }) => {
+        const [row] = (await ask(statements.findIds, [domainId])).rows
+        return row ? toRegistration(row) : null
+      }),
     async release(teamId, keys, recording) {
       const registrableDomains = await findClaims(transact, teamId, keys)
       if (!registrableDomains) return []

@@ -30,6 +30,11 @@ export function createRegistrations(statements: PreparedStatements, outbox: Stor
     }
   }
 
+  function get(domainId: string): Registration | null {
+    const [row] = statements.findId(domainId)
+    return row ? toRegistration(row) : null
+  }
+
   function register({ decide, lease, ...lookUp }: RegistrationStep): SavedRegistrations {
     const found = find(lookUp)
     const { created, waiting } = decide(found)
@@ -73,7 +78,7 @@ export function createRegistrations(statements: PreparedStatements, outbox: Stor
 
   const list = (page: ListPage) => listPage(statements, page).map(toRegistration)
 
-  return { find, register, importAll, list, count }
+  return { find, get, register, importAll, list, count }
 }
 
 /** Releases and transfers; see {@link createRegistrations}. */

@@ -46,11 +46,12 @@ export function createSqliteBackend(options: SqliteConnectionOptions): StoreBack
   const { ask, transact } = connection
   const statements = prepareAll(connection.driver, all)
   const outbox = createOutbox(statements, connection)
-  const { find, register, importAll, list, count } = createRegistrations(statements, outbox)
+  const { find, get, register, importAll, list, count } = createRegistrations(statements, outbox)
   const { release, transfer } = createReleases(statements, outbox)
   return {
     register: step => transact(() => register(step), step.timeLimit),
     find: question => ask(() => find(question)),
+    get: domainId => ask(() => get(domainId)),
     release: (teamId, keys, recording) => transact(() => release(teamId, keys, recording)),
     transfer: (...request) => transact(() => transfer(...request)),
     import: request => transact(() => importAll(request)),

@@ -133,6 +133,12 @@ export function readRetryOptions(
   return options.domainIds?.map(toDomainId).filter(domainId => domainId !== null)
 }
 
+/** @throws {TypeError} */
+export function readDomainId(text: string, toDomainId: ToDomainId): string | null {
+  if (!isText(text)) throw new TypeError(`The ID of a registration must be a string; it is ${describe(text)}`)
+  return toDomainId(text)
+}
+
 export const onErrorRule: Rule = {
   holds: value => value === undefined || isFunction(value),
   expected: 'a function that takes an error and a change',

@@ -30,6 +30,7 @@ import {
   onErrorRule,
   type ReleaseKeys,
   readCountOptions,
+  readDomainId,
   readListOptions,
   readPendingOptions,
   readRelease,
@@ -65,6 +66,12 @@ export interface ManagedStoreOptions {
 
 /** A store with all methods that your application needs; every bundled store is one. */
 export interface ManagedStore extends DomainStore {
+  /**
+   * Returns the registration with this ID, of any team; `null` if there is none, or if the string cannot be an ID.
+   *
+   * @throws {TypeError} if the ID is not a string.
+   */
+  get(domainId: string): Awaitable<Registration | null>
   find(question: LookUp): Awaitable<LookUpResult>
   release(teamId: string, domains: readonly string[]): Awaitable<readonly Registration[]>
   list(options?: ListOptions): Awaitable<readonly ListedRegistration[]>
@@ -147,6 +154,8 @@ export interface StoreBackend {
   register(step: RegistrationStep): Awaitable<SavedRegistrations>
   /** See {@link DomainStore.find}. */
   find(question: LookUp): Awaitable<LookUpResult>
+  /** See {@link ManagedStore.get}. The ID is in the form that {@link toDomainId} returns. */
+  get(domainId: string): Awaitable<Registration | null>
   /**
    * Releases the team's registrations with these names and IDs; see {@link DomainStore.release}. Records the releases
    * in the outbox according to {@link ReleaseRecording}.
@@ -225,6 +234,10 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
     findTeam,
     register: request => backend.register(toStep(request, lease)),
     find: question => backend.find(question),
+    get(text) {
+      const domainId = readDomainId(text, toDomainId)
+      return domainId === null ? null : backend.get(domainId)
+    },
     release: (teamId, domains) => backend.release(teamId, readRelease(teamId, domains, toDomainId), recording),
     ...(backend.import && { import: backend.import.bind(backend) }),
     ...(transfer && {

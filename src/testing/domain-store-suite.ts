@@ -3,7 +3,7 @@ import { createDeadline } from '../time/deadline.ts'
 import { allOrNothingCases } from './all-or-nothing-cases.ts'
 import { countHeld } from './calls.ts'
 import { checkEqual, describeFailedCase } from './check.ts'
-import { findCases } from './find-cases.ts'
+import { findCases, getCases } from './find-cases.ts'
 import { hostileTextCases } from './hostile-text-cases.ts'
 import { importCases } from './import-cases.ts'
 import { limitCases } from './limit-cases.ts'
@@ -121,6 +121,7 @@ const definitions: readonly CaseDefinition[] = [
   ...synchronizationCases,
   ...withFeatures(['isInTransaction'], laterCases),
   ...withFeatures(['find'], findCases),
+  ...withFeatures(['get', 'release'], getCases),
   ...withFeatures(['release'], releaseCases),
   ...withFeatures(['synchronize', 'synchronizePending'], [...sweepCases, ...refusalCases, ...pendingCases]),
   ...withFeatures(['list'], listCases),

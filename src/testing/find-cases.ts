@@ -1,6 +1,6 @@
 import type { LookUp, LookUpResult } from '../rules/registration.ts'
 import { inOrderOf, lookUp, methodOf, save, toDomains } from './calls.ts'
-import { checkEqual, UnmetExpectation } from './check.ts'
+import { checkEqual, checkRejects, UnmetExpectation } from './check.ts'
 import { createMonitor, pause, runSweep, SOON } from './monitor.ts'
 import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
@@ -63,6 +63,28 @@ export const findCases: readonly CaseDefinition[] = [
         await pause(10)
       }
       throw new UnmetExpectation('expected a sweep to push what `find` returned, got 100 sweeps that did not')
+    },
+  },
+]
+
+export const getCases: readonly CaseDefinition[] = [
+  {
+    id: 'gets-by-id',
+    name: 'MUST return from `get` the registration with exactly this ID, of any team, as `register` returned it',
+    async test({ open }) {
+      const store = await open()
+      const get = async (domainId: string) => methodOf(store, 'get')(domainId)
+      const [name, wildcard] = await save(store, '1', ['a.com', '*.b.com'])
+      const [others] = await save(store, '2', ['c.com'])
+      for (const saved of [name, wildcard, others])
+        checkEqual(`the registration of ${saved?.domain}`, await get(String(saved?.domainId)), saved)
+      const id = String(name?.domainId)
+      const last = id.endsWith('0') ? '1' : '0'
+      for (const unknown of ['', 'a.com', `${id}0`, id.slice(0, -1) + last, `' OR 1 = 1 --`])
+        checkEqual(`the registration with the ID ${JSON.stringify(unknown)}`, await get(unknown), null)
+      await methodOf(store, 'release')('1', ['a.com'])
+      checkEqual('the registration once it has been released', await get(id), null)
+      await checkRejects('an ID that is a number', () => get(7 as unknown as string))
     },
   },
 ]

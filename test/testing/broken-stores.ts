@@ -535,6 +535,12 @@ const ofOtherMethods: readonly BrokenStore[] = [
       return (await store.register(request)).found
     },
   })),
+  wrapped('gets-by-id', 'returns from get only registrations of one team', store => ({
+    get: async domainId => {
+      const found = await store.get(domainId)
+      return found?.teamId === '1' ? found : null
+    },
+  })),
 
   broken('release-frees-names', 'does not release wildcards', {
     remove: (rows, row) => !isWildcard(row.domain) && soundSteps.remove(rows, row),

@@ -51,8 +51,7 @@ describe('the store of examples/custom-store.ts', () => {
   })
 })
 
-test('examples/custom-store.ts is short enough to be copied', () => {
+test('examples/custom-store.ts imports no file, so it can be copied', () => {
   const source = readFileSync(new URL('../../examples/custom-store.ts', import.meta.url), 'utf8')
-  expect(source.split('\n').length).toBeLessThanOrEqual(255)
   expect(source).not.toMatch(/from '\.\.?\//)
 })

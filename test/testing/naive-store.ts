@@ -271,6 +271,10 @@ export function createNaiveBackend(changes: Partial<Steps> = {}) {
   const backend: StoreBackend = {
     register,
     find: question => look(question),
+    get(domainId) {
+      const row = rows.find(each => each.domainId === domainId)
+      return row ? steps.toRegistration(row, tables) : null
+    },
     release(teamId, { names, domainIds }, { lease, isPushed }) {
       const isAsked = (row: Row) => domainIds.includes(row.domainId) || names.some(name => name.domain === row.domain)
       const released = rows.filter(row => isAsked(row) && steps.canRelease(row, teamId))

@@ -79,8 +79,8 @@ export const getCases: readonly CaseDefinition[] = [
       for (const saved of [name, wildcard, others])
         checkEqual(`the registration of ${saved?.domain}`, await get(String(saved?.domainId)), saved)
       const id = String(name?.domainId)
-      const last = id.endsWith('0') ? '1' : '0'
-      for (const unknown of ['', 'a.com', `${id}0`, id.slice(0, -1) + last, `' OR 1 = 1 --`])
+      const missing = (id.startsWith('0') ? 'f' : '0') + id.slice(1)
+      for (const unknown of ['', 'a.com', `${id}0`, missing, `' OR 1 = 1 --`])
         checkEqual(`the registration with the ID ${JSON.stringify(unknown)}`, await get(unknown), null)
       await methodOf(store, 'release')('1', ['a.com'])
       checkEqual('the registration once it has been released', await get(id), null)

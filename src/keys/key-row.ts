@@ -1,3 +1,4 @@
+import { readOptionalTime, readTime } from '../runtime/read-value.ts'
 import type { StoredKeyRecord } from './key-record.ts'
 
 /** A key as a database returns it: drivers return arrays, dates and large numbers in different forms. */
@@ -26,9 +27,7 @@ export const keyColumns = {
 export const toStoredRecord = (row: KeyRow): StoredKeyRecord => ({
   ...row,
   scopes: JSON.parse(row.scopes),
-  createdAt: new Date(Number(row.createdAt)),
-  revokedAt: toDate(row.revokedAt),
-  expiresAt: toDate(row.expiresAt),
+  createdAt: readTime(row.createdAt),
+  revokedAt: readOptionalTime(row.revokedAt),
+  expiresAt: readOptionalTime(row.expiresAt),
 })
-
-const toDate = (milliseconds: number | string | null) => (milliseconds === null ? null : new Date(Number(milliseconds)))

@@ -1,3 +1,4 @@
+import { readBoolean } from '../runtime/read-value.ts'
 import { toKey } from '../store/name-key.ts'
 import type { Deadline } from '../time/deadline.ts'
 import {
@@ -158,7 +159,7 @@ const LOCK_SHARE = 0.9
 /**
  * Returns the settings of a transaction. The time limits release the locks of a process that freezes. If row-level
  * security would hide rows from a statement, `row_security = off` makes the statement fail. Otherwise, names in hidden
- * rows would be registered twice.
+ * rows would be registered twice. With `array_nulls = off`, a NULL in an array would be the text 'NULL'.
  */
 export function toSettings(engine: Engine, milliseconds: number, isolation: Isolation): Settings {
   const limit = toLimit(milliseconds)
@@ -168,6 +169,7 @@ export function toSettings(engine: Engine, milliseconds: number, isolation: Isol
     idle_in_transaction_session_timeout: limit,
     lock_timeout: toLimit(milliseconds * LOCK_SHARE),
     row_security: 'off',
+    array_nulls: 'on',
     ...engine.planning,
   }
 }
@@ -193,7 +195,5 @@ export async function findEngine(database: Database, deadline: Deadline): Promis
   const [row] = await database.ask(deadline, selectEngine)
   const version = String(row?.version)
   if (!isStockPostgres(version)) throw new Error(`The store needs PostgreSQL, but the server is "${version}"`)
-  if (row?.citus === 'true') return citus
-  if (row?.citus === 'false') return postgres
-  throw new TypeError(`The driver returned ${JSON.stringify(row?.citus)} for a text that is "true" or "false"`)
+  return readBoolean(row?.citus) ? citus : postgres
 }

@@ -1,4 +1,5 @@
 import { requireOptions } from '../options.ts'
+import { readInteger } from '../runtime/read-value.ts'
 import { createDeadline, type Deadline } from '../time/deadline.ts'
 import { type Database, hasCode, type Settings, unprepared } from './connection.ts'
 import { type DriverOptions, driverRules, toDatabase } from './drivers.ts'
@@ -73,13 +74,13 @@ interface State {
 }
 
 async function findState(database: Database, deadline: Deadline, { schema: _, ...tables }: Tables): Promise<State> {
-  const select = unprepared<{ version: number | null; missing: string | null }>(
-    `SELECT max(version) AS version, (SELECT string_agg(name, ', ') FROM unnest($1::text[]) AS name
+  const select = unprepared<{ version: string | null; missing: string | null }>(
+    `SELECT max(version)::text AS version, (SELECT string_agg(name, ', ') FROM unnest($1::text[]) AS name
        WHERE to_regclass(name) IS NULL) AS missing FROM ${tables.version}`,
   )
   try {
     const [row] = await database.ask(deadline, select, Object.values(tables))
-    const version = row?.version ?? 0
+    const version = row?.version == null ? 0 : readInteger(row.version)
     // If no version is recorded, the tables are created.
     return { version, missing: version === SCHEMA_VERSION ? (row?.missing ?? null) : null }
   } catch (error) {

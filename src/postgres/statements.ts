@@ -41,7 +41,7 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
       registrableDomain: 'name.registrable_domain',
       teamId: 'name.team_id',
       createdAt: toMilliseconds('name.created_at'),
-      synchronized: `(SELECT waiting.kind FROM ${changes} AS waiting WHERE ${isSame} ${condition}) IS NULL`,
+      synchronized: `((SELECT waiting.kind FROM ${changes} AS waiting WHERE ${isSame} ${condition}) IS NULL)::text`,
     })
     return `SELECT ${row}`
   }
@@ -225,7 +225,7 @@ const waiting = {
   domain: 'waiting.domain',
   registrableDomain: 'waiting.registrable_domain',
   teamId: 'waiting.team_id',
-  refusals: 'waiting.refusals',
+  refusals: 'waiting.refusals::text',
   at: toMilliseconds('waiting.since'),
 }
 const change = toSelectList<WaitingRow>(waiting)
@@ -362,7 +362,7 @@ function createRetries(changes: string, engine: Engine) {
 
 /** Statements on the table `monitor`, which gets a row as soon as any process pushes changes. */
 const createMonitorStatements = (monitor: string) => ({
-  findMonitor: unprepared<{ id: number }>(`SELECT id FROM ${monitor}`),
+  findMonitor: unprepared<{ id: string }>(`SELECT id::text FROM ${monitor}`),
   addMonitor: unprepared(`INSERT INTO ${monitor} (id) VALUES (1) ON CONFLICT DO NOTHING`),
 })
 

@@ -9,6 +9,7 @@ import type {
   Registration,
   SavedRegistrations,
 } from '../rules/registration.ts'
+import { readInteger } from '../runtime/read-value.ts'
 import { createUuidGenerator } from '../runtime/uuid.ts'
 import { isOnPage, type ListPage, type ReleaseKeys, toUuid } from '../store/arguments.ts'
 import type { TransferRequest, TransferredRegistrations } from '../store/contract.ts'
@@ -107,7 +108,7 @@ export function createRegistrations(transact: Transact): Omit<StoreBackend, 'out
     count: teamId =>
       transact(async ({ ask, statements }) => {
         const counting = teamId === undefined ? ask(statements.count) : ask(statements.countOfTeam, teamId)
-        return Number((await counting).rows[0]?.count)
+        return readInteger((await counting).rows[0]?.count)
       }),
   }
 }
@@ -169,7 +170,7 @@ async function find(transaction: StoreTransaction, { teamId, domains, bases, cou
   return {
     registrations: rows.map(toRegistration),
     below: below.map(row => JSON.parse(row.below)),
-    ...(counting && { held: Number((await counting).rows[0]?.count) }),
+    ...(counting && { held: readInteger((await counting).rows[0]?.count) }),
   }
 }
 
@@ -284,7 +285,7 @@ async function transfer(
   void claim(transaction, claimsOf({ teamId: to, registrableDomains, counted }))
   const counting = counted ? ask(statements.countOfTeam, to) : undefined
   const registrations = sort([...(await findHeld(transaction, from, keys)).values()])
-  const found = { registrations, ...(counting && { held: Number((await counting).rows[0]?.count) }) }
+  const found = { registrations, ...(counting && { held: readInteger((await counting).rows[0]?.count) }) }
   if (registrations.length === 0 || !decide(found)) return { found, saved: [] }
   const created = new Map(registrations.map(({ domainId }) => [domainId, createId()]))
   const toNext = ({ domainId }: Registration) => created.get(domainId) as string

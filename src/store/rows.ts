@@ -1,9 +1,10 @@
 import type { PendingChange, PendingStats, WaitingChange } from '../outbox/contract.ts'
 import type { Registration } from '../rules/registration.ts'
+import { readBoolean, readInteger, readOptionalTime, readTime } from '../runtime/read-value.ts'
 
 /*
- * Rows from databases. Some databases have no booleans, only 0 and 1. Drivers return times and large numbers in
- * different forms, so times are milliseconds since 1970, and large numbers may be strings.
+ * Rows from databases. Some databases have no booleans, only 0 and 1. Drivers return booleans, integers and times in
+ * different forms, so SQL returns times as milliseconds since 1970, and may return any of these values as a string.
  */
 
 /** Returns the column list of a `SELECT` or `RETURNING`, from one SQL expression for each property of the row. */
@@ -14,32 +15,38 @@ export const toSelectList = <Row>(columns: { readonly [Name in keyof Row]-?: str
 
 /** A registration. */
 export interface NameRow extends Omit<Registration, 'synchronized' | 'createdAt'> {
-  readonly synchronized: boolean | number
+  readonly synchronized: number | string
   readonly createdAt: number | string
 }
 
 export const toRegistration = (row: NameRow): Registration => ({
   ...row,
-  synchronized: Boolean(row.synchronized),
-  createdAt: new Date(Number(row.createdAt)),
+  synchronized: readBoolean(row.synchronized),
+  createdAt: readTime(row.createdAt),
 })
 
 /** A pending change. */
-export interface WaitingRow extends Omit<WaitingChange, 'at'> {
+export interface WaitingRow extends Omit<WaitingChange, 'at' | 'refusals'> {
+  readonly refusals: number | string
   readonly at: number | string
 }
 
-export const toWaiting = (row: WaitingRow): WaitingChange => ({ ...row, at: new Date(Number(row.at)) })
+export const toWaiting = (row: WaitingRow): WaitingChange => ({
+  ...row,
+  refusals: readInteger(row.refusals),
+  at: readTime(row.at),
+})
 
 /** A pending change in a list. */
-export interface PendingRow extends Omit<PendingChange, 'at' | 'nextAttempt'>, WaitingRow {
+export interface PendingRow extends Omit<PendingChange, 'at' | 'nextAttempt' | 'refusals'>, WaitingRow {
   readonly nextAttempt: number | string
 }
 
 export const toPending = (row: PendingRow): PendingChange => ({
   ...row,
-  at: new Date(Number(row.at)),
-  nextAttempt: new Date(Number(row.nextAttempt)),
+  refusals: readInteger(row.refusals),
+  at: readTime(row.at),
+  nextAttempt: readTime(row.nextAttempt),
 })
 
 /** Figures about the pending changes. */
@@ -50,7 +57,7 @@ export interface StatsRow {
 }
 
 export const toStats = ({ count, refused, oldest }: StatsRow): PendingStats => ({
-  count: Number(count),
-  refused: Number(refused),
-  oldest: oldest === null ? null : new Date(Number(oldest)),
+  count: readInteger(count),
+  refused: readInteger(refused),
+  oldest: readOptionalTime(oldest),
 })

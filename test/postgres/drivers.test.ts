@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres'
 import { Kysely, PostgresDialect } from 'kysely'
-import { Client, type Pool } from 'pg'
+import { Client, type Pool, types } from 'pg'
 import postgres, { type Sql } from 'postgres'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { bridgeDrizzle } from '../../examples/bridge-drizzle.ts'
@@ -59,6 +59,21 @@ for (const [name, open] of drivers) {
   describeStore(name, open, name === 'Drizzle' ? { schema: 'of "drizzle"' } : {}, counts.casesOfDrivers)
   describeKeyStore(name, open)
 }
+/** How the parsers of an application may return the values of any type. A driver calls them for each value. */
+const parsers: readonly (readonly [string, (type: number) => (text: string) => unknown])[] = [
+  ['raw values', () => text => text],
+  ['booleans as text', type => text => (type === BOOL ? (text === 't' ? 'yes' : 'no') : parse(type, text))],
+  ['BigInts', type => text => (INTEGERS.has(type) ? BigInt(text) : parse(type, text))],
+]
+const { BOOL, INT2, INT4, INT8 } = types.builtins
+const INTEGERS = new Set<number>([INT2, INT4, INT8])
+const parse = (type: number, text: string): unknown => types.getTypeParser(type as never)(text)
+for (const [name, getTypeParser] of parsers) {
+  const open = () => server.createPool({ types: { getTypeParser } as never, options: '-c array_nulls=off' })
+  describeStore(`pg with parsers that return ${name}`, open, {}, counts.casesOfDrivers)
+  describeKeyStore(`pg with parsers that return ${name}`, open)
+}
+
 describeStore(
   'postgres.js, without prepared statements',
   () => sql,

@@ -1,4 +1,6 @@
-import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { pipeline } from 'node:stream'
+import type { ErrorRequestHandler, Request } from 'express'
 import {
   bodyCutShort,
   bodyWithoutItsLength,
@@ -7,10 +9,8 @@ import {
   notPlain,
   payloadTooLarge,
 } from '../errors/call-errors.ts'
-import { mountOnNode } from './mount-on-node.ts'
-import { writeStream } from './node-body.ts'
+import { mountOnNode, type NodeRequest, type NodeResponse, type RefusedBodies, toRefusedBody } from './node.ts'
 import type { HandlerOptions, PathOption } from './options.ts'
-import { type RefusedBodies, toRefusedBody } from './refused-body.ts'
 import type { AdapterRequest, HandlerRequest, OperationName } from './request.ts'
 
 /** Options of {@link domainsRouter}. */
@@ -18,10 +18,15 @@ export type DomainsRouterOptions = HandlerOptions<AdapterRequest<Request>> & Pat
 
 /**
  * The two functions that {@link domainsRouter} returns, in an array that `app.use` and `router.use` accept. The second
- * function is an error handler: it responds if an earlier body parser has rejected a body. If a framework takes only
- * one function, pass the first.
+ * function is an error handler: it responds if an earlier body parser has rejected a body.
+ *
+ * The first function uses nothing that only Express has, so any framework with Node's requests can call it: connect,
+ * Vite, middie, polka, restify, or h3 with `fromNodeMiddleware`. Then `raw` is Node's own request.
  */
-export type DomainsRouter = [handleRequest: RequestHandler, handleError: ErrorRequestHandler]
+export type DomainsRouter = [handleRequest: NodeMiddleware, handleError: ErrorRequestHandler]
+
+/** Middleware for Node's own requests, as connect and Express call it. */
+type NodeMiddleware = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void
 
 /** Our errors, keyed by the `type` of the parser's error. The documentation of `body-parser` lists all types. */
 const refusedBodies: RefusedBodies = {
@@ -61,32 +66,31 @@ const refusedBodies: RefusedBodies = {
  */
 export function domainsRouter(options: DomainsRouterOptions): DomainsRouter {
   const { route, handle } = mountOnNode(options)
-  // Express finds no path in a target such as `http:///v1`, so `request.path` is then missing.
-  const operationOf = (request: Request) => route(request.method, request.path ?? '')
 
   async function respond(
     operation: OperationName,
-    request: Request,
-    response: Response,
+    request: NodeRequest,
+    response: NodeResponse,
     readBody?: HandlerRequest['readBody'],
   ): Promise<void> {
-    const handled = await handle({ operation, raw: request, request, response, readBody })
-    if (!handled) return
-    response.status(handled.status)
+    const answer = await handle({ operation, raw: request as Request, request, response, readBody })
+    if (!answer) return
+    response.statusCode = answer.status
     // Sets each header separately, because responses over HTTP/2 have no `setHeaders`.
-    for (const [name, value] of Object.entries(handled.headers)) response.setHeader(name, value)
-    if (handled.stream) writeStream(handled.stream, response)
-    else response.end(handled.body)
+    for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value)
+    // Failures of an export are reported by the handler; here they only end the connection.
+    if (answer.stream) pipeline(answer.stream, response, () => {})
+    else response.end(answer.body)
   }
 
   return [
     (request, response, next) => {
-      const operation = operationOf(request)
+      const operation = route(request)
       if (operation) respond(operation, request, response).catch(next)
       else next()
     },
     (error, request, response, next) => {
-      const operation = operationOf(request)
+      const operation = route(request)
       const readBody = operation && toRefusedBody(refusedBodies, refusalOf(error))
       if (readBody) respond(operation, request, response, readBody).catch(next)
       else next(error)

@@ -4,10 +4,8 @@ import { bodyWithoutItsLength, notDeclaredAsJson, payloadTooLarge } from '../err
 import { type FailureRecord, writeToConsole } from '../errors/failure-log.ts'
 import type { Rules } from '../options.ts'
 import { createDefaultOnError } from './failure.ts'
-import { mountOnNode } from './mount-on-node.ts'
-import { readNodeBody, toReadable } from './node-body.ts'
+import { mountOnNode, type RefusedBodies, readNodeBody, toRefusedBody } from './node.ts'
 import { DEFAULT_OPERATIONS, type HandlerOptions, type PathOption, toPath, withoutTrailingSlash } from './options.ts'
-import { type RefusedBodies, toRefusedBody } from './refused-body.ts'
 import type { AdapterRequest, HandlerRequest, OperationName } from './request.ts'
 import { operations } from './routes.ts'
 
@@ -64,7 +62,7 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
     return reply
       .code(status)
       .headers(headers)
-      .send(stream ? toReadable(stream) : body)
+      .send(stream ?? body)
   }
 
   const streams = new WeakMap<FastifyRequest, IncomingMessage>()

@@ -1,8 +1,7 @@
 import { isApiError } from '../errors/api-error.ts'
 import { bodyCutShort, methodNotAllowed, notFound } from '../errors/call-errors.ts'
 import { requireOptions } from '../options.ts'
-import { createChunks } from './chunks.ts'
-import { deliver } from './deliver.ts'
+import { takePieces } from './export.ts'
 import { createHandler } from './handler.ts'
 import {
   DEFAULT_OPERATIONS,
@@ -14,7 +13,17 @@ import {
   toPath,
   withoutTrailingSlash,
 } from './options.ts'
-import { type AdapterRequest, type OperationName, type RequestBody, readQuery, stopsReading } from './request.ts'
+import {
+  type AdapterRequest,
+  createChunks,
+  MOST_DISCARDED_BYTES,
+  MOST_DISCARDED_TIME,
+  type OperationName,
+  type RequestBody,
+  readBefore,
+  readQuery,
+  stopsReading,
+} from './request.ts'
 import { respondWithError } from './response.ts'
 import { operations } from './routes.ts'
 
@@ -109,12 +118,10 @@ export function domainsHandler<Context = unknown>(options: DomainsHandlerOptions
           query: readQuery(request.url),
         })
       : respondWithError(methods.length === 0 ? notFound() : methodNotAllowed(methods))
-    if (stopsReading(status)) {
-      reading.stop()
-      // Every HTTP/1.1 request has a `Host` (RFC 9112, section 3.2). A request without `Host` may have come over
-      // HTTP/2, which has no `Connection` (RFC 9113, section 8.2.2).
-      if (request.headers.has('host')) headers.Connection = 'close'
-    }
+    const isRead = await reading.finish()
+    // Every HTTP/1.1 request has a `Host` (RFC 9112, section 3.2). A request without `Host` may have come over
+    // HTTP/2, which has no `Connection` (RFC 9113, section 8.2.2).
+    if (stopsReading(status) && !isRead && request.headers.has('host')) headers.Connection = 'close'
     return new Response(stream ? toWebStream(stream, pageTimeLimit) : body, { status, headers })
   }
 }
@@ -129,25 +136,22 @@ function route({ method, url }: Request, path: string, offered: readonly Operati
 }
 
 function toWebStream(pieces: AsyncIterable<string>, timeLimit: number): ReadableStream<Uint8Array> {
-  let iterator: AsyncIterator<string>
   const encoder = new TextEncoder()
+  let taken: ReturnType<typeof takePieces>
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        function cutOff(cause: unknown): void {
-          controller.error(cause)
-          void iterator.return?.()
-        }
-        iterator = deliver(pieces, { timeLimit, cutOff })
+        taken = takePieces(pieces, timeLimit, () => {
+          controller.error(new Error('The caller did not read the export in time'))
+          void taken.end()
+        })
       },
       async pull(controller) {
-        const { done, value } = await iterator.next()
+        const { done, value } = await taken.next()
         if (done) controller.close()
         else controller.enqueue(encoder.encode(value))
       },
-      async cancel() {
-        await iterator.return?.()
-      },
+      cancel: () => taken.end(),
     },
     { highWaterMark: 0 },
   )
@@ -169,20 +173,41 @@ function createReading(request: Request) {
   return {
     async read(limit: number): Promise<RequestBody> {
       if (request.bodyUsed) throw readBefore()
+      let bytes: Uint8Array
       try {
-        return {
-          bytes: isReadAtOnce(request) ? new Uint8Array(await request.arrayBuffer()) : await readChunks(limit),
-        }
+        bytes = isReadAtOnce(request) ? new Uint8Array(await request.arrayBuffer()) : await readChunks(limit)
       } catch (error) {
         // If `arrayBuffer` throws without reading anything, other code is reading the body
         // (https://fetch.spec.whatwg.org/#body-unusable).
         if (!request.bodyUsed) throw readBefore()
         throw isApiError(error) ? error : bodyCutShort()
       }
+      // Some frameworks return an empty body where other code has read it.
+      if (bytes.length === 0 && hasKnownLength(request) && Number(request.headers.get('content-length')) > 0)
+        throw readBefore()
+      return { bytes }
     },
-    // The rest of the body is not needed, so a failure to cancel it is ignored.
-    stop(): void {
+
+    /**
+     * Ends reading. A body of known length that nobody has begun to read is read first and discarded, up to a limit: a
+     * peer that is still sending when its connection ends may never see the response.
+     *
+     * @returns Whether the whole body was read.
+     */
+    async finish(): Promise<boolean> {
+      // The rest of the body is not needed, so a failure to cancel it is ignored.
       reader?.cancel().catch(() => {})
+      if (!hasKnownLength(request) || Number(request.headers.get('content-length')) > MOST_DISCARDED_BYTES) return false
+      if (request.bodyUsed) return false
+      let timer: ReturnType<typeof setTimeout> | undefined
+      const tooLate = new Promise<false>(resolve => {
+        timer = setTimeout(resolve, MOST_DISCARDED_TIME, false)
+      })
+      const whole = request.arrayBuffer().then(
+        () => true,
+        () => false,
+      )
+      return Promise.race([whole, tooLate]).finally(() => clearTimeout(timer))
     },
   }
 }
@@ -196,5 +221,3 @@ const hasKnownLength = ({ headers }: Request) => headers.has('content-length') &
 
 /** Returns whether the body is read in one piece, as every body is in Firefox, which has no `Request.body`. */
 const isReadAtOnce = (request: Request) => hasKnownLength(request) || request.body === undefined
-
-const readBefore = () => new Error('The request body has already been read, or is being read')

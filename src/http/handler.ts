@@ -7,9 +7,9 @@ import type { CallingKey } from '../keys/key-record.ts'
 import type { CallProgress } from '../operations/call.ts'
 import { requireOptions } from '../options.ts'
 import { CALL_TIME_LIMIT, createDeadline, type Deadline } from '../time/deadline.ts'
-import { MAX_DOMAINS } from '../wire/schemas.ts'
-import { guardExport } from './export.ts'
+import { writeExport } from './export.ts'
 import { createDefaultOnError, type Step } from './failure.ts'
+import { consumePoint } from './limits.ts'
 import {
   DEFAULT_BODY_LIMIT,
   DEFAULT_BODY_TIME_LIMIT,
@@ -20,10 +20,9 @@ import {
   type ResultContext,
   requireOffer,
 } from './options.ts'
-import { createRateLimit } from './rate-limit.ts'
-import { type HandlerRequest, type OperationName, readHeader, readJson } from './request.ts'
-import { type HandlerResponse, respond, respondWithError } from './response.ts'
-import { operations } from './routes.ts'
+import { type HandlerRequest, readHeader, readJson } from './request.ts'
+import { type HandlerResponse, respond, respondWithError, respondWithStream } from './response.ts'
+import { type HttpOperation, operations } from './routes.ts'
 
 /**
  * Creates the request handler that all adapters share. The handler does not depend on a framework: it takes the headers
@@ -55,7 +54,7 @@ import { operations } from './routes.ts'
  *     length += chunk.byteLength
  *     if (length > limit) throw new ApiError('payload_too_large', `Send at most ${limit} bytes.`)
  *     chunks.push(chunk)
- * }
+ *   }
  *   return { bytes: Buffer.concat(chunks) }
  * }
  */
@@ -64,103 +63,130 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
 ): (request: Request) => Promise<HandlerResponse> {
   requireOptions(options, handlerRules)
   requireOffer(options as HandlerSettings)
-  const { store, keys, timeLimit = CALL_TIME_LIMIT } = options
+  const { store, keys, rateLimiter, timeLimit = CALL_TIME_LIMIT, onResult } = options
   const { bodyLimit = DEFAULT_BODY_LIMIT, bodyTimeLimit = DEFAULT_BODY_TIME_LIMIT } = options
-  const { onError = createDefaultOnError<Request>(), onResult } = options
-  const limitRate = createRateLimit(options)
+  const { onError = createDefaultOnError<Request>() } = options
 
   return async request => {
-    const startedAt = performance.now()
-    const headers: Record<string, string> = {}
-    let step: Step = 'authenticate'
-    let caller: Caller | undefined
-    let input: unknown
-    const progress: CallProgress = {}
-    const report = ignoreErrors((error: unknown, failed: Step) => {
-      const { keyContext, key } = caller ?? {}
-      const work = readWork(request, keyContext, input)
-      return onError(error, { request, keyContext, key, step: failed, requestId: request.id, ...work })
-    })
-    const tell = ignoreErrors((status: 200 | 503, operation: OperationName, data: unknown) =>
-      onResult?.({
-        request,
-        keyContext: caller?.keyContext,
-        key: caller?.key,
-        operation,
-        status,
-        data,
-        duration: performance.now() - startedAt,
-        requestId: request.id,
-      } as ResultContext<Request>),
-    )
+    const call: Call<Request> = { request, startedAt: performance.now(), step: 'authenticate', headers: {}, progress: {} }
     try {
-      let deadline = createDeadline(timeLimit)
-      caller = await identify(request, options, deadline)
-      const { limiterKey } = caller
-      const limit = async (points: number) => {
-        step = 'consume'
-        const call = { key: limiterKey, deadline, onError: (cause: unknown) => report(cause, 'consume') }
-        Object.assign(headers, await limitRate(points, call))
-      }
-      await limit(1)
-      const operation = requireOffered(request, options)
-      const { scope, method, run } = operations[operation]
-      requireScope(caller.keyContext, scope)
-      step = 'readBody'
-      const bodyAwaitedAt = performance.now()
-      input = method === 'GET' ? request.query : await readJson(request, { bodyLimit, bodyTimeLimit })
-      deadline = createDeadline(timeLimit)
-      if (keys && performance.now() - bodyAwaitedAt > KEY_IS_CURRENT_FOR) {
-        step = 'authenticate'
-        caller = await identify(request, options, deadline)
-        requireScope(caller.keyContext, scope)
-      }
-      if (options.rateLimitPer === 'name') await limit(countSubmitted(input) - 1)
-      const registering = { timeLimit, onError: (cause: unknown) => report(cause, 'register') }
-      const answer = await run({ keyContext: caller.keyContext, input, store, options: registering, progress })
-      tell(200, operation, 'data' in answer ? answer.data : null)
-      if ('data' in answer) return respond(200, answer, headers)
-      const stream =
-        answer.stream &&
-        guardExport(answer.stream, {
-          report,
-          async requireCaller() {
-            const again = await identify(request, options, createDeadline(timeLimit))
-            requireScope(again.keyContext, scope)
-            if (again.limiterKey !== limiterKey) throw unauthorized({ tokenSent: true })
-          },
-        })
-      return { ...answer, headers: { ...answer.headers, ...headers }, ...(stream && { stream }) }
+      const deadline = createDeadline(timeLimit)
+      const caller = await requireCaller(call, deadline) // 401
+      await requirePoint(call, caller, deadline) // 429
+      const operation = requireOffered(call)
+      requireScope(caller.keyContext, operation.scope) // 403 insufficient_scope
+      await readInput(call, operation) // 415, 413, 408, 400
+      await requireCallerAgain(call, operation) // 401
+      return await perform(call, operation) // 400, 404, 403 team_suspended, 403 domain_limit_reached
     } catch (error) {
-      const apiError = toApiError(error)
-      if (progress.saved) tell(503, 'create', progress.saved.data)
-      if (apiError.status >= 500) report(apiError.cause ?? apiError, progress.step ?? step)
-      return respondWithError(apiError, headers)
+      return fail(call, error)
     }
   }
-}
 
-/**
- * Describes a call for the report of a failure: its team, and the number of its names. The input may be invalid, so the
- * team is included only if its ID is well formed.
- */
-function readWork({ operation = 'create' }: HandlerRequest, keyContext: KeyContext | undefined, input: unknown) {
-  const { domains, team_id: asked } = (input ?? {}) as { domains?: unknown; team_id?: unknown }
-  const teamId = keyContext?.type === 'team' ? keyContext.teamId : asked
-  return {
-    operation,
-    teamId: typeof teamId === 'string' && /^[0-9]{1,20}$/.test(teamId) ? teamId : undefined,
-    count: Array.isArray(domains) ? domains.length : undefined,
+  async function requireCaller(call: Call<Request>, deadline: Deadline): Promise<Caller> {
+    call.step = 'authenticate'
+    call.caller = await identify(call.request, options, deadline)
+    return call.caller
+  }
+
+  async function requirePoint(call: Call<Request>, { limiterKey }: Caller, deadline: Deadline): Promise<void> {
+    if (!rateLimiter) return
+    call.step = 'consume'
+    call.headers = await consumePoint(rateLimiter, limiterKey, deadline)
+  }
+
+  /** An application's own adapter may pass an operation that is not offered. */
+  function requireOffered({ request: { operation = 'create' } }: Call<Request>): HttpOperation {
+    const { operations: offered = DEFAULT_OPERATIONS } = options
+    if (offered.includes(operation)) return operations[operation]
+    throw new TypeError(`The operation ${JSON.stringify(operation)} is not in the option "operations"`)
+  }
+
+  async function readInput(call: Call<Request>, { method }: HttpOperation): Promise<void> {
+    call.step = 'readBody'
+    call.inputAwaitedAt = performance.now()
+    call.input =
+      method === 'GET' ? (call.request.query ?? {}) : await readJson(call.request, { bodyLimit, bodyTimeLimit })
+  }
+
+  /** A key may be revoked while the body of its call arrives. */
+  async function requireCallerAgain(call: Call<Request>, { scope }: HttpOperation): Promise<void> {
+    if (!keys || performance.now() - Number(call.inputAwaitedAt) <= KEY_IS_CURRENT_FOR) return
+    const { keyContext } = await requireCaller(call, createDeadline(timeLimit))
+    requireScope(keyContext, scope)
+  }
+
+  async function perform(call: Call<Request>, { run, scope }: HttpOperation): Promise<HandlerResponse> {
+    const { keyContext, limiterKey } = call.caller as Caller
+    const { input, progress } = call
+    const registering = { timeLimit, onError: (cause: unknown) => report(call, cause, 'register') }
+    const answer = await run({ keyContext, input, store, options: registering, progress })
+    tell(call, 200, 'data' in answer ? answer.data : null)
+    if ('data' in answer) return respond(200, answer, call.headers)
+    const text = writeExport(answer, {
+      report: (error, failed) => report(call, error, failed),
+      async requireCaller() {
+        const again = await identify(call.request, options, createDeadline(timeLimit))
+        requireScope(again.keyContext, scope)
+        if (again.limiterKey !== limiterKey) throw unauthorized({ tokenSent: true })
+      },
+    })
+    return respondWithStream(answer.format.contentType, text, call.headers)
+  }
+
+  function fail(call: Call<Request>, error: unknown): HandlerResponse {
+    const apiError = toApiError(error)
+    const { saved, step = call.step } = call.progress
+    if (saved) tell(call, 503, saved.data)
+    if (apiError.status >= 500) report(call, apiError.cause ?? apiError, step)
+    return respondWithError(apiError, call.headers)
+  }
+
+  function report(call: Call<Request>, error: unknown, step: Step): void {
+    ignoreErrors(() => onError(error, { ...describe(call), ...readWork(call), step }))()
+  }
+
+  function tell(call: Call<Request>, status: 200 | 503, data: unknown): void {
+    const duration = performance.now() - call.startedAt
+    ignoreErrors(() => onResult?.({ ...describe(call), status, data, duration } as ResultContext<Request>))()
   }
 }
 
-/** Rejects an operation that is not offered, which an application's own adapter may pass. */
-function requireOffered<Request extends HandlerRequest>(
-  { operation = 'create' }: Request,
-  { operations: offered = DEFAULT_OPERATIONS }: HandlerOptions<Request>,
-): OperationName {
-  if (offered.includes(operation)) return operation
-  throw new TypeError(`The operation ${JSON.stringify(operation)} is not in the option "operations"`)
+/** What is known of a call. Each step adds to it. */
+interface Call<Request extends HandlerRequest> {
+  readonly request: Request
+  readonly startedAt: number
+  /** The step before the operation that is being done. */
+  step: Step
+  /** The headers of the rate limit, for every response from then on. */
+  headers: Record<string, string>
+  caller?: Caller
+  inputAwaitedAt?: number
+  /** The parsed body of a POST, or the parameters of a GET. */
+  input?: unknown
+  /** How far the operation has come. */
+  readonly progress: CallProgress
+}
+
+const describe = <Request extends HandlerRequest>({ request, caller }: Call<Request>) => ({
+  request,
+  operation: request.operation ?? 'create',
+  requestId: request.id,
+  keyContext: caller?.keyContext,
+  key: caller?.key,
+})
+
+/**
+ * Reads the team of a call and the number of its names, for the report of a failure. The input may be invalid, so the
+ * team is included only if its ID can be printed.
+ */
+function readWork({ input, caller }: Call<HandlerRequest>) {
+  const { domains, team_id: asked } = (input ?? {}) as { domains?: unknown; team_id?: unknown }
+  const teamId = caller?.keyContext.type === 'team' ? caller.keyContext.teamId : asked
+  return {
+    teamId: typeof teamId === 'string' && /^[\x21-\x7e]{1,100}$/.test(teamId) ? teamId : undefined,
+    count: Array.isArray(domains) ? domains.length : undefined,
+  }
 }
 
 /**
@@ -168,12 +194,6 @@ function requireOffered<Request extends HandlerRequest>(
  * is looked up again.
  */
 const KEY_IS_CURRENT_FOR = 20
-
-/** Counts the names in a body. Returns 1 for a body that will be rejected. */
-function countSubmitted(body: unknown): number {
-  const { domains } = (body ?? {}) as { domains?: unknown }
-  return Array.isArray(domains) && domains.length > 0 && domains.length <= MAX_DOMAINS ? domains.length : 1
-}
 
 interface Caller {
   readonly keyContext: KeyContext

@@ -1,7 +1,7 @@
 export type { FailureContext, Step } from './failure.ts'
 export { createHandler } from './handler.ts'
+export type { RateLimiter, RateLimiterResult } from './limits.ts'
 export type { CallersByApplication, CallersByKey, HandlerOptions, HandlerSettings, ResultContext } from './options.ts'
-export type { RateLimiter, RateLimiterFailure, RateLimiterResult } from './rate-limiter.ts'
 export type { AdapterRequest, HandlerRequest, OperationName, RequestBody } from './request.ts'
 export type { HandlerResponse } from './response.ts'
 export type { OperationResult } from './routes.ts'

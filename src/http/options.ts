@@ -7,7 +7,7 @@ import type { DomainStore } from '../store/contract.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 import { timeLimitRule } from '../time/deadline.ts'
 import type { FailureContext } from './failure.ts'
-import type { RateLimiter, RateLimiterFailure } from './rate-limiter.ts'
+import type { RateLimiter } from './limits.ts'
 import type { HandlerRequest, OperationName } from './request.ts'
 import { type OperationResult, operationNames, operations } from './routes.ts'
 
@@ -65,23 +65,8 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
   operations?: readonly OperationName[] | undefined
   /** The prefix of API keys: ASCII letters and digits. Default `svc`. */
   keyPrefix?: string | undefined
-  /** Limits how often each API key may call: consumes points for each authenticated call. Default: no limit. */
+  /** Limits how often each API key may call: consumes a point for each authenticated call. Default: no limit. */
   rateLimiter?: RateLimiter | undefined
-  /**
-   * The unit that costs a point: each `call`, or each submitted `name`. If a call costs several points, one point is
-   * consumed before the body is read, and the remaining points afterwards. If too few points are left for the call,
-   * that one point stays consumed. With `name`, give the limiter at least 100 points, because a call with 100 names
-   * needs that many. Default `call`.
-   */
-  rateLimitPer?: 'call' | 'name' | undefined
-  /** The name of the limit in `RateLimit` and `RateLimit-Policy`: printable ASCII. Default `default`. */
-  rateLimitPolicy?: string | undefined
-  /**
-   * What happens to a call if the limiter fails: `refuse` returns 500 `internal_error`, `allow` lets the call continue.
-   * Default `refuse`. A limiter that does not respond counts as failed once the time limit is reached. To wait less,
-   * give the limiter a time limit of its own.
-   */
-  rateLimiterFailure?: RateLimiterFailure | undefined
   /** The maximum size of a request body, in bytes. Default 262,144, which is enough for 100 hostnames of any length. */
   bodyLimit?: number | undefined
   /**
@@ -97,8 +82,7 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
   pageTimeLimit?: number | undefined
   /**
    * The time limit in milliseconds, at most 2,147,483,647. Default 30,000. During a call, the limit applies separately
-   * to each of three waits: for the key store and the limiter together; for the store; and, with
-   * `rateLimitPer: 'name'`, for the limiter when it is asked a second time.
+   * to each of two waits: for the key store and the limiter together, and for the store.
    */
   timeLimit?: number | undefined
   /**
@@ -176,18 +160,6 @@ export const handlerRules = {
   rateLimiter: {
     holds: optional(limiter => hasMethods(limiter, 'consume')),
     expected: 'an object with a method "consume", such as a limiter from rate-limiter-flexible',
-  },
-  rateLimiterFailure: {
-    holds: optional(failure => failure === 'refuse' || failure === 'allow'),
-    expected: '"refuse" or "allow"',
-  },
-  rateLimitPer: {
-    holds: optional(unit => unit === 'call' || unit === 'name'),
-    expected: '"call" or "name"',
-  },
-  rateLimitPolicy: {
-    holds: optional(name => typeof name === 'string' && /^[\x20-\x7e]+$/.test(name)),
-    expected: 'a name in printable ASCII, such as "minute"',
   },
   bodyLimit: {
     holds: optional(limit => Number.isSafeInteger(limit) && Number(limit) > 0),

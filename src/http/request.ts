@@ -59,9 +59,41 @@ export type RequestBody = { readonly bytes: Uint8Array } | { readonly text: stri
 
 /**
  * Whether a response with this status is sent before the whole request body has arrived. The connection cannot be
- * reused after such a response.
+ * reused after such a response, unless the rest of the body is read.
  */
 export const stopsReading = (status: number): boolean => status === 408 || status === 413
+
+/**
+ * How much of a body nobody needs is still read before its connection ends, in bytes and milliseconds. A peer that is
+ * still sending when its connection is reset may lose the response (RFC 9112, section 9.6).
+ */
+export const MOST_DISCARDED_BYTES = 1024 * 1024
+export const MOST_DISCARDED_TIME = 1000
+
+/** A mistake of the application, so the call gets 500. */
+export const readBefore = () => new Error('The request body has already been read, or is being read')
+
+/** Collects the chunks of a body while it is read. `add` throws 413 `payload_too_large` above the limit. */
+export function createChunks(limit: number) {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  return {
+    add(chunk: Uint8Array): void {
+      length += chunk.byteLength
+      if (length > limit) throw payloadTooLarge(limit)
+      chunks.push(chunk)
+    },
+    toBytes(): Uint8Array {
+      const bytes = new Uint8Array(length)
+      let offset = 0
+      for (const chunk of chunks) {
+        bytes.set(chunk, offset)
+        offset += chunk.byteLength
+      }
+      return bytes
+    },
+  }
+}
 
 /** Returns a header's value, even from an untyped accessor that returns the header's lines as an array. */
 export function readHeader(request: HandlerRequest, name: string): string | undefined {

@@ -23,8 +23,13 @@ export function respond(status: number, body: object, headers: Record<string, st
   }
 }
 
-export function respondWithStream(contentType: string, stream: AsyncIterable<string>): HandlerResponse {
-  return { status: 200, headers: { 'Content-Type': contentType, 'Cache-Control': 'no-store' }, body: '', stream }
+export function respondWithStream(
+  contentType: string,
+  stream: AsyncIterable<string>,
+  headers: Record<string, string>,
+): HandlerResponse {
+  const fields = { 'Content-Type': contentType, 'Cache-Control': 'no-store', ...headers }
+  return { status: 200, headers: fields, body: '', stream }
 }
 
 export function respondWithError(error: ApiError, headers: Record<string, string> = {}): HandlerResponse {

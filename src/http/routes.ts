@@ -9,13 +9,12 @@ import { parseFormat, type Query, takeParameters } from '../wire/query.ts'
 import type {
   DeleteDomainsResponse,
   ListDomainsResponse,
-  ListedDomain,
   PreviewDomainsResponse,
   RegisterDomainsResponse,
 } from '../wire/response.ts'
 import { requests } from '../wire/schemas.ts'
+import { type Export, exportFormats } from './export.ts'
 import type { OperationName } from './request.ts'
-import { type HandlerResponse, respondWithStream } from './response.ts'
 
 /** Everything that an operation needs. */
 interface OperationCall {
@@ -37,15 +36,15 @@ export type OperationResult =
   | ({ readonly operation: 'list' } & ListDomainsResponse)
   | { readonly operation: 'export'; readonly data: null }
 
-interface HttpOperation {
+export interface HttpOperation {
   readonly method: 'POST' | 'GET'
   /** Appended to the path of the API. */
   readonly suffix: '' | '/preview' | '/delete' | '/export'
   readonly scope: Scope
   /** The optional methods of a store that the operation needs. */
   readonly needs: readonly ('find' | 'release' | 'list')[]
-  /** @returns The JSON of the response, or a response that is a stream. */
-  run(call: OperationCall): Promise<OperationAnswer | HandlerResponse>
+  /** @returns The JSON of the response, or an export that has begun. */
+  run(call: OperationCall): Promise<OperationAnswer | Export>
 }
 
 /** All operations, each with its route, its scope, and the function of the core that performs the operation. */
@@ -87,49 +86,14 @@ export const operations: Readonly<Record<OperationName, HttpOperation>> = {
     scope: 'domains:read',
     needs: ['list'],
     async run({ keyContext, input, store, options: { timeLimit }, progress }) {
-      const format = formats[parseFormat(input as Query)]
+      const format = exportFormats[parseFormat(input as Query)]
       const query = takeParameters(input as Query, requests.export)
-      const pages = await runExport(keyContext, query, store, { timeLimit }, progress)
-      return respondWithStream(format.contentType, write(pages, format))
+      return { format, pages: await runExport(keyContext, query, store, { timeLimit }, progress) }
     },
   },
 }
 
 export const operationNames = Object.keys(operations) as readonly OperationName[]
-
-const formats = {
-  /**
-   * RFC 4180. No value needs quotation marks, and no spreadsheet reads a value as a formula: names begin with a letter,
-   * a digit or `*`.
-   */
-  csv: {
-    contentType: 'text/csv; charset=utf-8; header=present',
-    head: 'domain,domainId,createdAt\r\n',
-    toLine: ({ domain, domainId, createdAt }: ListedDomain) => `${domain},${domainId},${createdAt}\r\n`,
-  },
-  ndjson: {
-    contentType: 'application/x-ndjson; charset=utf-8',
-    head: '',
-    toLine: (listed: ListedDomain) => `${JSON.stringify(listed)}\n`,
-  },
-} as const
-
-/** Converts each page to one string, so that no array of registrations stays in memory while the caller reads. */
-async function* write(
-  pages: AsyncIterator<readonly ListedDomain[], void>,
-  { head, toLine }: (typeof formats)[keyof typeof formats],
-): AsyncGenerator<string, void> {
-  async function toText(): Promise<string> {
-    const { done, value } = await pages.next()
-    return done ? '' : value.map(toLine).join('')
-  }
-  try {
-    if (head !== '') yield head
-    for (let text = await toText(); text !== ''; text = await toText()) yield text
-  } finally {
-    await pages.return?.()
-  }
-}
 
 /**
  * Finds the operation of a request among those that are offered.

@@ -22,8 +22,7 @@ test.each(makers)('%s accepts valid options', (_, make) => {
   for (const options of [
     right,
     { store, authenticate },
-    { store, keys, ...others, rateLimiterFailure: 'allow' },
-    { store, keys, ...others, rateLimiterFailure: 'refuse' },
+    { store, keys, ...others },
     { store, keys, authenticate: undefined, bodyLimit: undefined, rateLimiter: undefined },
   ])
     expect(() => make(options as never)).not.toThrow()
@@ -55,11 +54,6 @@ const wrong: [what: string, message: RegExp, options: unknown][] = [
     /"rateLimiter" must be an object with a method "consume"/,
     { ...right, rateLimiter: limiter },
   ]),
-  ...['open', '', true, null].map((rateLimiterFailure): [string, RegExp, unknown] => [
-    `${inspect(rateLimiterFailure)} as \`rateLimiterFailure\``,
-    /"rateLimiterFailure" must be "refuse" or "allow"/,
-    { ...right, rateLimiterFailure },
-  ]),
   ...[Number.NaN, -1, 0, 1.5, Number.POSITIVE_INFINITY, '262144', null].map((bodyLimit): [string, RegExp, unknown] => [
     `${inspect(bodyLimit)} as \`bodyLimit\``,
     /"bodyLimit" must be an integer number of bytes above 0/,
@@ -75,8 +69,6 @@ const wrong: [what: string, message: RegExp, options: unknown][] = [
   ),
   ['a string as `onError`', /"onError" must be a function/, { ...right, onError: 'console' }],
   ['a string as `onResult`', /"onResult" must be a function/, { ...right, onResult: 'console' }],
-  ['"domain" as `rateLimitPer`', /"rateLimitPer" must be "call" or "name"/, { ...right, rateLimitPer: 'domain' }],
-  ['an empty `rateLimitPolicy`', /"rateLimitPolicy" must be a name/, { ...right, rateLimitPolicy: '' }],
   ['undefined instead of options', /^The options must be an object$/, undefined],
   [
     'the unknown option `bodylimit`',

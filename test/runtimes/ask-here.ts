@@ -52,7 +52,7 @@ export async function askHere(options: HandlerOptions & { path?: string }) {
     response.end(JSON.stringify(await call(name, answers, parameters)))
   })
   const { points, duration } = rateLimiter ?? {}
-  const { path, bodyLimit, bodyTimeLimit, timeLimit, keyPrefix, rateLimiterFailure } = options
+  const { path, bodyLimit, bodyTimeLimit, timeLimit, keyPrefix } = options
   return {
     settings: JSON.stringify({
       url: origin,
@@ -63,7 +63,6 @@ export async function askHere(options: HandlerOptions & { path?: string }) {
         bodyTimeLimit,
         timeLimit,
         keyPrefix,
-        rateLimiterFailure,
         ...(rateLimiter && { rateLimiter: { points, duration } }),
       },
     }),

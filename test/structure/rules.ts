@@ -37,8 +37,8 @@ export const packages: Readonly<Record<string, { by: readonly string[]; only?: '
   'node:util': { by: ['cli/'] },
   'node:crypto': { by: ['keys/sha256.ts'], only: 'types' },
   'node:http': { by: ['http/'], only: 'types' },
-  'node:stream': { by: ['http/node-body.ts'] },
-  'node:http2': { by: ['http/node-body.ts'], only: 'types' },
+  'node:stream': { by: ['http/express.ts', 'http/node.ts'] },
+  'node:http2': { by: ['http/node.ts'], only: 'types' },
 }
 
 /** The maximum length of a line, comments included. */

@@ -68,7 +68,13 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
   const { onError = createDefaultOnError<Request>() } = options
 
   return async request => {
-    const call: Call<Request> = { request, startedAt: performance.now(), step: 'authenticate', headers: {}, progress: {} }
+    const call: Call<Request> = {
+      request,
+      startedAt: performance.now(),
+      step: 'authenticate',
+      headers: {},
+      progress: {},
+    }
     try {
       const deadline = createDeadline(timeLimit)
       const caller = await requireCaller(call, deadline) // 401

@@ -41,8 +41,8 @@ export interface RateLimiter {
  * Consumes a point of the caller's limit.
  *
  * @returns The headers for the caller.
- * @throws {ApiError} 429 `too_many_requests` with `Retry-After` if no point remains; 500 `internal_error` if the limiter
- *   failed. Never 503, which would tell the caller that registrations were saved.
+ * @throws {ApiError} 429 `too_many_requests` with `Retry-After` if no point remains; 500 `internal_error` if the
+ *   limiter failed. Never 503, which would tell the caller that registrations were saved.
  */
 export async function consumePoint(
   limiter: RateLimiter,

@@ -97,8 +97,8 @@ describe('the first program on a page prints what its last comment says:', () =>
 
   test('a page without such a program is an index, is tested elsewhere, or says how it was tested', () => {
     const others = openings.filter(({ shown }) => shown === undefined).map(({ page }) => page)
-    const indexes = 'README what-it-does faq glossary hostnames standards overlap tables webhook'
-    const elsewhere = 'runbook doctor-checks upgrades opentelemetry prometheus proof-runs'
+    const indexes = 'README concepts faq hostnames standards tables webhook'
+    const elsewhere = 'runbook doctor-checks upgrades'
     const tried = `${indexes} ${elsewhere}`.split(' ').map(name => `docs/${name}.md`)
     // Pages that need a server, and pages that continue another page, such as `client-more.md` after `client.md`.
     const continued =
@@ -219,7 +219,7 @@ describe('docs/README.md', () => {
   test.each(['outbox', 'webhook', 'idempotent', 'registrable domain', 'public suffix', 'lease', 'sweep'])(
     'links a glossary that explains %j',
     word => {
-      expect(read('docs/glossary.md')).toMatch(new RegExp(`^- \\*\\*${word}\\*\\*: `, 'im'))
+      expect(read('docs/concepts.md')).toMatch(new RegExp(`^- \\*\\*${word}\\*\\*: `, 'im'))
     },
   )
 })

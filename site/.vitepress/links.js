@@ -12,7 +12,7 @@ export function toPage(path) {
   return path
     .replace(/^site\/(?:pages\/)?/, '')
     .replace(/^docs\/README\.md$/, 'docs/index.md')
-    .replace(/^docs\/what-it-does\.md$/, 'index.md')
+    .replace(/^docs\/concepts\.md$/, 'index.md')
     .replace(/^(README|SECURITY|CHANGELOG|AGENTS|CONTRIBUTING)\.md$/, (_, name) => `${name.toLowerCase()}.md`)
 }
 

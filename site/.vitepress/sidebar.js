@@ -3,13 +3,11 @@ const groups = [
   [
     'Try',
     [
-      'docs/what-it-does.md',
+      'docs/concepts.md',
       'site/pages/playground.md',
       'README.md',
       'docs/faq.md',
-      'docs/costs.md',
       'docs/hostnames.md',
-      'docs/overlap.md',
       'docs/reasons.md',
       'docs/reasons-characters.md',
       'docs/reasons-pasted.md',
@@ -47,8 +45,6 @@ const groups = [
       'docs/postgres-drivers.md',
       'docs/postgres-transaction.md',
       'docs/citus.md',
-      'docs/citus-shards.md',
-      'docs/citus-failures.md',
       'docs/recipes/mysql.md',
       'docs/recipes/drizzle.md',
       'docs/recipes/kysely.md',
@@ -76,16 +72,13 @@ const groups = [
       'docs/messages-sqlite.md',
       'docs/messages-monitor.md',
       'docs/messages-callers.md',
-      'docs/tracing.md',
-      'docs/opentelemetry.md',
-      'docs/prometheus.md',
+      'docs/metrics.md',
       'docs/proof.md',
-      'docs/proof-runs.md',
       'SECURITY.md',
     ],
   ],
   ['Change', ['docs/recipes/teams.md', 'docs/recipes/moving.md', 'docs/upgrades.md', 'CHANGELOG.md']],
-  ['Find', ['docs/README.md', 'docs/glossary.md', 'AGENTS.md', 'CONTRIBUTING.md']],
+  ['Find', ['docs/README.md', 'AGENTS.md', 'CONTRIBUTING.md']],
 ]
 const adapters = ['express', 'fastify', 'fetch']
 const entryPoints = ['http', 'client', 'webhook', 'openapi', 'postgres', 'sqlite', 'testing']

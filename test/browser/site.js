@@ -71,7 +71,7 @@ const pages = new Map(
 const guides = readdirSync(fileURLToPath(new URL('../../docs', import.meta.url)), { recursive: true, encoding: 'utf8' })
   .filter(file => file.endsWith('.md'))
   .map(file =>
-    file === 'what-it-does.md' ? '/index.html' : `/docs/${file.replace('README', 'index').replace(/md$/, 'html')}`,
+    file === 'concepts.md' ? '/index.html' : `/docs/${file.replace('README', 'index').replace(/md$/, 'html')}`,
   )
 
 test('each guide has a page, and each page a heading', () => {

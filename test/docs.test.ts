@@ -225,7 +225,7 @@ describe('docs/README.md', () => {
 })
 
 test.each([
-  ['docs/calls-list.md', '`after` resumes an export; it does not follow changes.'],
+  ['docs/calls.md', '`after` resumes an export; it does not follow changes.'],
   ['docs/monitoring.md', 'never on a replica'],
 ])('%s contains the warning: %s', (page, warning) => {
   expect(read(page).replaceAll(/\s+/g, ' ')).toContain(warning)

@@ -52,7 +52,7 @@ const groups = [
     ],
   ],
   ['Keys', ['docs/keys.md', 'docs/recipes/sessions.md', 'docs/recipes/better-auth.md', 'docs/recipes/ids.md']],
-  ['Call', ['docs/calls.md', 'docs/calls-list.md', 'docs/client.md', 'docs/client-more.md', 'docs/errors.md']],
+  ['Call', ['docs/calls.md', 'docs/client.md', 'docs/client-more.md', 'docs/errors.md']],
   [
     'Monitor',
     ['docs/monitoring.md', 'docs/monitoring-failures.md', 'docs/webhook.md', 'docs/monitoring-serverless.md'],

@@ -162,6 +162,8 @@ export async function createLevelBackend(folder: string) {
     return toRegistrations(await range<Held>(from, end, limit, order === 'newest'))
   }
 
+  const toPending = ({ at, due, ...change }: Waiting) => ({ ...change, at: new Date(at), nextAttempt: new Date(due) })
+
   const outbox: Outbox = {
     take: (limit, lease) =>
       takeTurn(async operations => {
@@ -199,17 +201,23 @@ export async function createLevelBackend(folder: string) {
         for (const change of failed) operations.push(...put([waitingKey(change)], { ...change, due: now }))
         return failed.length
       }),
+    settle: domainIds =>
+      takeTurn(async operations => {
+        const settled = await get<Waiting>(domainIds.map(id => `waiting ${id}`))
+        operations.push(...remove(settled.map(waitingKey)))
+        return settled.length
+      }),
     async stats() {
-      const waiting = await allWaiting()
-      const oldest = waiting.length === 0 ? null : new Date(Math.min(...waiting.map(({ at }) => at)))
-      return { count: waiting.length, refused: waiting.filter(({ refusals }) => refusals > 0).length, oldest }
+      const waiting = (await allWaiting()).sort((one, other) => one.at - other.at)
+      const refused = waiting.filter(({ refusals }) => refusals > 0)
+      return {
+        count: waiting.length,
+        refused: refused.length,
+        oldest: waiting[0] ? new Date(waiting[0].at) : null,
+        longestRefused: refused[0] ? toPending(refused[0]) : null,
+      }
     },
-    list: async (after = '', limit) =>
-      (await range<Waiting>(`waiting ${after}`, 'waiting!', limit)).map(({ at, due, ...change }) => ({
-        ...change,
-        at: new Date(at),
-        nextAttempt: new Date(due),
-      })),
+    list: async (after = '', limit) => (await range<Waiting>(`waiting ${after}`, 'waiting!', limit)).map(toPending),
   }
 
   const backend: StoreBackend = {

@@ -7,6 +7,7 @@ import {
   createUuidGenerator,
   type LookUp,
   type ManagedStoreOptions,
+  type PendingChange,
   type Registration,
   rangeBelow,
   type StoreBackend,
@@ -151,19 +152,28 @@ export function createMariadbBackend(transact: Transact): StoreBackend {
           return waiting.length
         }),
 
+      settle: domainIds =>
+        transact(async ask => {
+          const ids = domainIds.map(domainId => ({ domainId }))
+          const settled = await ask(`SELECT domainId FROM ${CHANGES_BY_ID} FOR UPDATE`, ids)
+          await ask(`DELETE domain_changes FROM ${CHANGES_BY_ID}`, ids)
+          return settled.length
+        }),
+
       stats: () =>
         transact(async ask => {
           const refused = 'COUNT(NULLIF(isRefused, 0)) AS refused'
           const [row] = await ask(`SELECT COUNT(*) AS count, ${refused}, MIN(at) AS oldest FROM domain_changes`)
-          return { ...row, oldest: row.oldest === null ? null : new Date(row.oldest) }
+          const sql = `SELECT ${CHANGE} FROM domain_changes WHERE isRefused = 1 ORDER BY at, domainId LIMIT 1`
+          const [longest] = await ask(sql)
+          const oldest = row.oldest === null ? null : new Date(row.oldest)
+          return { ...row, oldest, longestRefused: longest ? toPending(longest) : null }
         }),
 
       list: (after = '', limit) =>
         transact(async ask => {
           const sql = `SELECT ${CHANGE} FROM domain_changes WHERE domainId > ? ORDER BY domainId LIMIT ?`
-          return (await ask(sql, after, String(limit))).map(({ at, due, ...change }) => {
-            return { ...change, at: new Date(at), nextAttempt: new Date(due) }
-          })
+          return (await ask(sql, after, String(limit))).map(toPending)
         }),
     },
   }
@@ -217,6 +227,13 @@ const addChanges = (ask: Ask, kind: string, registrations: readonly Registration
     registrations.map(each => ({ ...each, kind, at: kind === 'registered' ? +each.createdAt : Date.now(), wait })),
     lease,
   )
+
+type PendingRow = Omit<PendingChange, 'at' | 'nextAttempt'> & { at: number; due: number }
+const toPending = ({ at, due, ...change }: PendingRow): PendingChange => ({
+  ...change,
+  at: new Date(at),
+  nextAttempt: new Date(due),
+})
 
 type NameRow = Omit<Registration, 'synchronized' | 'createdAt'> & { synchronized: number; createdAt: number }
 const toRegistration = ({ synchronized: is, createdAt: at, ...row }: NameRow): Registration => ({

@@ -90,6 +90,8 @@ export function createMemoryOutbox(): MemoryOutbox {
       }
     },
 
+    settle: domainIds => domainIds.filter(domainId => changes.delete(domainId)).length,
+
     stats: () => toStats([...changes.values()]),
 
     list(start = '', limit) {
@@ -108,9 +110,18 @@ const toPending = ({ change, due, refusals, lastFailure }: Waiting): PendingChan
 })
 
 function toStats(all: readonly Waiting[]): PendingStats {
-  const oldest = all.reduce<Date | null>(
-    (oldest, { change }) => (oldest === null || change.at < oldest ? change.at : oldest),
-    null,
-  )
-  return { count: all.length, refused: all.filter(({ refusals }) => refusals > 0).length, oldest }
+  const refused = all.filter(({ refusals }) => refusals > 0)
+  const longest = findOldest(refused)
+  return {
+    count: all.length,
+    refused: refused.length,
+    oldest: findOldest(all)?.change.at ?? null,
+    longestRefused: longest ? toPending(longest) : null,
+  }
+}
+
+function findOldest(all: readonly Waiting[]): Waiting | undefined {
+  let oldest = all[0]
+  for (const waiting of all) if (oldest && waiting.change.at < oldest.change.at) oldest = waiting
+  return oldest
 }

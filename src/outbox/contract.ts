@@ -28,6 +28,8 @@ export interface PendingStats {
   readonly refused: number
   /** Since when the oldest change has been pending; `null` if no change is pending. */
   readonly oldest: Date | null
+  /** Of the refused changes, the one that has been pending the longest; `null` if no change is refused. */
+  readonly longestRefused: PendingChange | null
 }
 
 /** A pending change in a list. */
@@ -77,6 +79,13 @@ export interface Outbox {
    * @returns How many changes became due.
    */
   retry(domainIds?: readonly string[]): Awaitable<number>
+  /**
+   * MUST delete the pending changes with these IDs, whether or not they are leased, as if the monitor had accepted
+   * them.
+   *
+   * @returns How many changes were deleted.
+   */
+  settle(domainIds: readonly string[]): Awaitable<number>
   stats(): Awaitable<PendingStats>
   /** Lists at most `limit` changes in order of `domainId`, after the given ID. */
   list(after: string | undefined, limit: number): Awaitable<readonly PendingChange[]>

@@ -89,8 +89,14 @@ const createSteps = (transact: Transact): Outbox => ({
       return (await Promise.all(retrying)).flatMap(({ rows }) => rows).length
     }),
 
+  settle: domainIds =>
+    transact(async ({ change, statements }) => (await change(statements.settle, domainIds)).rows.length),
+
   stats: () =>
-    transact(async ({ ask, statements }) => toStats((await ask(statements.countChanges)).rows[0] as StatsRow)),
+    transact(async ({ ask, statements }) => {
+      const [counted, longest] = await Promise.all([ask(statements.countChanges), ask(statements.findLongestRefused)])
+      return toStats(counted.rows[0] as StatsRow, longest.rows[0])
+    }),
 
   list: (after = FIRST_ID, limit) =>
     transact(async ({ ask, statements }) => (await ask(statements.listChanges, after, limit)).rows.map(toPending)),

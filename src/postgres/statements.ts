@@ -315,11 +315,16 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
       `UPDATE ${changes} AS waiting SET due = ${NOW} WHERE ${isFree(`${isNamed('$2')} AND kind = 'released'`)}`,
     ),
     postpone: unprepared(postpone(changes, engine)),
+    /** Deletes changes that an operator has settled, even leased ones. */
+    settle: unprepared<Id>(`DELETE FROM ${changes} AS waiting WHERE domain_id = ANY ($1::uuid[]) ${returningId}`),
 
     ...createRetries(changes, engine),
     ...createMonitorStatements(monitor),
 
     countChanges: unprepared<StatsRow>(`SELECT ${stats} FROM ${changes}`),
+    findLongestRefused: unprepared<PendingRow>(
+      `SELECT ${pending} FROM ${changes} AS waiting WHERE refusals > 0 ORDER BY since, domain_id LIMIT 1`,
+    ),
     listChanges: unprepared<PendingRow>(
       `SELECT ${pending} FROM ${changes} AS waiting WHERE domain_id > $1::uuid ORDER BY domain_id LIMIT $2::bigint`,
     ),

@@ -74,7 +74,9 @@ export function createOutbox(statements: PreparedStatements, { ask, transact }: 
     postpone: postponements => transact(() => postponements.forEach(postpone)),
     retry: domainIds => (domainIds ? retry(domainIds) : retryAll()),
 
-    stats: () => ask(() => toStats(statements.stats()[0] as StatsRow)),
+    settle: domainIds => transact(() => domainIds.flatMap(id => statements.settle(id)).length),
+
+    stats: () => ask(() => toStats(statements.stats()[0] as StatsRow, statements.findLongestRefused()[0])),
 
     list: (after = '', limit) => ask(() => statements.listChanges(after, limit).map(toPending)),
   }

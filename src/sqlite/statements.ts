@@ -121,6 +121,11 @@ export const statements = {
       (SELECT domain_id FROM ${CHANGES} INDEXED BY ${CHANGES}_due
        WHERE (refusals > 0) IN (0, 1) AND due > ? AND last_failure IS NOT NULL LIMIT ?) RETURNING domain_id`,
   ),
+  settle: statement<object>(`DELETE FROM ${CHANGES} WHERE domain_id = ? RETURNING domain_id`),
+  findLongestRefused: statement<PendingRow>(
+    `SELECT ${changeColumns} FROM ${CHANGES} INDEXED BY ${CHANGES}_due WHERE (refusals > 0) = 1
+     ORDER BY since, domain_id LIMIT 1`,
+  ),
   listChanges: statement<PendingRow>(
     `SELECT ${changeColumns} FROM ${CHANGES} WHERE domain_id > ? ORDER BY domain_id LIMIT ?`,
   ),

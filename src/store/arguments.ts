@@ -139,6 +139,14 @@ export function readDomainId(text: string, toDomainId: ToDomainId): string | nul
   return toDomainId(text)
 }
 
+/** @throws {TypeError} */
+export function readSettleOptions(options: { readonly domainIds: readonly string[] }, toDomainId: ToDomainId) {
+  const domainIds = readRetryOptions(options, toDomainId)
+  // Without this check, a mistyped option would settle every change.
+  if (domainIds) return domainIds
+  throw new TypeError('"domainIds" is required: the IDs of the changes to settle')
+}
+
 export const onErrorRule: Rule = {
   holds: value => value === undefined || isFunction(value),
   expected: 'a function that takes an error and a change',

@@ -35,6 +35,7 @@ import {
   readPendingOptions,
   readRelease,
   readRetryOptions,
+  readSettleOptions,
   readSweepOptions,
   type ToDomainId,
 } from './arguments.ts'
@@ -86,7 +87,10 @@ export interface ManagedStore extends DomainStore {
   synchronizePending(options?: SweepOptions): Promise<SweepResult>
   /** Counts the pending changes, which are registrations and releases. For alerts. */
   countPending(): Awaitable<number>
-  /** Returns how many changes are pending, how many are refused, and since when the oldest is pending. For alerts. */
+  /**
+   * Returns how many changes are pending and how many are refused, since when the oldest is pending, and which refused
+   * change has been pending the longest. For alerts.
+   */
   pendingStats(): Awaitable<PendingStats>
   /**
    * Makes changes due at once if their push has failed, so the next sweep pushes them. Call it when the monitor has
@@ -97,6 +101,19 @@ export interface ManagedStore extends DomainStore {
    * @throws {TypeError} if an option is invalid or unknown.
    */
   retryPending(options?: { readonly domainIds?: readonly string[] | undefined }): Promise<number>
+  /**
+   * Counts changes as delivered, so they are never pushed again. Call it for changes that the monitor will never
+   * accept, after you have corrected the monitor by hand. A registration then counts as synchronized.
+   *
+   * @param options `domainIds`: the IDs of the changes, at most 1,000.
+   * @returns How many changes were pending.
+   * @throws {TypeError} if `domainIds` is missing or invalid, or an option is unknown.
+   *
+   * @example
+   * const { longestRefused } = await store.pendingStats()
+   * if (longestRefused) await store.settlePending({ domainIds: [longestRefused.domainId] })
+   */
+  settlePending(options: { readonly domainIds: readonly string[] }): Promise<number>
   /**
    * Lists the pending changes in order of `domainId`. If the last push of a change failed, the list shows why.
    *
@@ -264,6 +281,7 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
     countPending: async () => (await outbox.stats()).count,
     pendingStats: () => outbox.stats(),
     retryPending: async options => outbox.retry(readRetryOptions(options, toDomainId)),
+    settlePending: async options => outbox.settle(readSettleOptions(options, toDomainId)),
     listPending(page) {
       const { after, limit } = readPendingOptions(page, toDomainId)
       return outbox.list(after, limit)

@@ -56,8 +56,10 @@ export interface StatsRow {
   readonly oldest: number | string | null
 }
 
-export const toStats = ({ count, refused, oldest }: StatsRow): PendingStats => ({
+/** @param longestRefused Of the refused changes, the one that has been pending the longest. */
+export const toStats = ({ count, refused, oldest }: StatsRow, longestRefused?: PendingRow): PendingStats => ({
   count: readInteger(count),
   refused: readInteger(refused),
   oldest: readOptionalTime(oldest),
+  longestRefused: longestRefused ? toPending(longestRefused) : null,
 })

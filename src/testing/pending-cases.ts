@@ -8,6 +8,7 @@ import { checkEqual, checkRejects, checkThat } from './check.ts'
 import { createGate, createMonitor, pause, runSweep, saveAndRelease, synchronize } from './monitor.ts'
 import { releaseDomains } from './release-cases.ts'
 import type { CaseDefinition } from './store-case.ts'
+import { areSynchronized } from './synchronization-cases.ts'
 
 const byDomain = (one: { readonly domain: string }, other: { readonly domain: string }) =>
   one.domain < other.domain ? -1 : 1
@@ -136,13 +137,18 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'says-since-when-it-waits',
-    name: 'MUST report how many changes are pending, how many of them were refused, and when the oldest was made',
+    name: 'MUST report how many changes are pending or refused, when the oldest was made, and the longest refused',
     needs: ['release', 'pendingStats'],
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push)
       const stats = async () => methodOf(store, 'pendingStats')()
-      checkEqual('the report on an empty store', await stats(), { count: 0, refused: 0, oldest: null })
+      checkEqual('the report on an empty store', await stats(), {
+        count: 0,
+        refused: 0,
+        oldest: null,
+        longestRefused: null,
+      })
       const [first] = await save(store, '1', ['d.com'])
       await pause(5)
       const others = await save(store, '1', ['a.com', 'b.com', 'c.com'])
@@ -153,6 +159,50 @@ export const pendingCases: readonly CaseDefinition[] = [
       await runSweep(store)
       const { count, refused } = await stats()
       checkEqual('how many changes are pending, and how many were refused', [count, refused], [2, 1])
+      await pause(5)
+      await saveAndRelease(store, 'e.com')
+      monitor.refused.add('e.com')
+      await runSweep(store)
+      const { longestRefused } = await stats()
+      const { domain, refusals, lastFailure } = longestRefused ?? {}
+      checkEqual(
+        'the change that has been refused the longest',
+        [domain, refusals, lastFailure],
+        ['b.com', 1, 'Error: the monitor refuses b.com'],
+      )
+      const areDates = longestRefused?.at instanceof Date && longestRefused.nextAttempt instanceof Date
+      checkThat('the change has the time at which it was made, and a next attempt', areDates, longestRefused)
+    },
+  },
+  {
+    id: 'settles-when-told',
+    name: 'MUST let `settlePending` count the changes with the given IDs as delivered, and no others',
+    needs: ['release', 'settlePending'],
+    async test({ open }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push)
+      const settlePending = methodOf(store, 'settlePending')
+      monitor.refused.add('a.com').add('b.com')
+      const saved = await save(store, '1', ['a.com', 'b.com', 'c.com'])
+      await checkRejects('synchronize', () => synchronize(store, saved.slice(0, 2)))
+      const [a, , c] = saved.map(({ domainId }) => domainId)
+      const domainIds = [a ?? '', c ?? '']
+      checkEqual(
+        'how many changes two calls settled',
+        [await settlePending({ domainIds }), await settlePending({ domainIds })],
+        [2, 0],
+      )
+      const states = await areSynchronized(store, 'a.com', 'b.com', 'c.com')
+      checkEqual('`synchronized` of the registrations', states, [true, false, true])
+      checkEqual('how many changes were settled by an invalid ID', await settlePending({ domainIds: ['no ID'] }), 0)
+      monitor.takePushes()
+      await releaseDomains(store, '1', ['a.com', 'c.com'])
+      checkEqual('the result of a sweep', (await runSweep(store)).synchronized, 1)
+      checkEqual('the settled release', await settlePending({ domainIds: [a ?? ''] }), 1)
+      for (const wrong of [{}, undefined, { domainIds: 'a.com' }, { domainIds: [3] }, { ids: [] }]) {
+        const error = await checkRejects('settlePending', async () => settlePending(wrong as never))
+        checkThat('the rejection is a TypeError', error instanceof TypeError, String(error))
+      }
     },
   },
   {

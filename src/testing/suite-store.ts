@@ -6,7 +6,7 @@ import type { ManagedStore } from '../store/managed-store.ts'
 /** The optional store methods that cases call. */
 type OptionalMethods = Pick<
   ManagedStore,
-  'get' | 'synchronizePending' | 'countPending' | 'pendingStats' | 'retryPending' | 'listPending'
+  'get' | 'synchronizePending' | 'countPending' | 'pendingStats' | 'retryPending' | 'settlePending' | 'listPending'
 >
 
 /** An optional part of a store. `held` means that the store counts a team's registrations, for teams with a limit. */
@@ -40,6 +40,7 @@ export const managedStoreFeatures: readonly StoreFeature[] = [
   'countPending',
   'pendingStats',
   'retryPending',
+  'settlePending',
   'listPending',
 ]
 

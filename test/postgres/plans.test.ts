@@ -78,6 +78,8 @@ const cases: Readonly<Record<keyof Statements, Case>> = {
   retry: { values: [ids], reads: [changeById] },
   retryFresh: { values: [], reads: ['changes_fresh: (due > )', changeById] },
   retryRefused: { values: [], reads: ['changes_refused: (due > )', changeById] },
+  settle: { values: [ids], reads: [changeById] },
+  findLongestRefused: { values: [], reads: ['changes_refused: ()'] },
   countChanges: { values: [], reads: ['a whole table'] },
   listChanges: { values: [id, '1000'], reads: ['changes_pkey: (domain_id > )'] },
 }

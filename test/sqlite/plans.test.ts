@@ -56,6 +56,9 @@ const plans: Readonly<Record<keyof typeof statements | keyof typeof keyStatement
   addMonitor: [],
   retry: changeById,
   retryAll: [...changeById, 'changes_due (<expr>=? AND due>?)'],
+  settle: changeById,
+  // Sorts the refused changes, of which there are few.
+  findLongestRefused: ['changes_due (<expr>=?)', 'USE TEMP B-TREE FOR ORDER BY'],
   listChanges: ['PRIMARY KEY (domain_id>?)'],
   stats: ['every entry of changes_due', 'changes_due (<expr>=?)'],
   find: keyByHash,
@@ -80,16 +83,19 @@ const all = [
   ],
 ] as const
 
-test.each(all)('SQLite runs the statement "%s" with the expected indexes, and without sorting', (_, sql, plan) => {
-  const parameters = sql.replace(/[^?]/g, '').length
-  const rows = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...Array<string>(parameters).fill('1')) as {
-    detail: string
-  }[]
-  const steps = rows
-    .map(({ detail }) => detail)
-    .filter(detail => !/SUBQUERY \d$|\(subquery-\d\)$|BLOOM FILTER/.test(detail))
-  expect(steps.map(shorten)).toEqual(plan)
-})
+test.each(all)(
+  'SQLite runs the statement "%s" with the expected indexes, and sorts only where expected',
+  (_, sql, plan) => {
+    const parameters = sql.replace(/[^?]/g, '').length
+    const rows = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...Array<string>(parameters).fill('1')) as {
+      detail: string
+    }[]
+    const steps = rows
+      .map(({ detail }) => detail)
+      .filter(detail => !/SUBQUERY \d$|\(subquery-\d\)$|BLOOM FILTER/.test(detail))
+    expect(steps.map(shorten)).toEqual(plan)
+  },
+)
 
 const shorten = (step: string) =>
   step

@@ -769,6 +769,13 @@ const ofSweeping: readonly BrokenStore[] = [
   wrapped('says-since-when-it-waits', 'does not count refused changes', store => ({
     pendingStats: async () => ({ ...(await store.pendingStats()), refused: 0 }),
   })),
+  wrapped('settles-when-told', 'settles all changes, regardless of the given IDs', (store, { waiting }) => ({
+    async settlePending(options) {
+      const settled = await store.settlePending(options)
+      if (settled > 0) waiting.clear()
+      return settled
+    },
+  })),
   broken('release-inherits-no-failure', 'counts the refusals of a registration as refusals of its release', {
     recordRelease: (row, before, lease) => ({
       ...toWaiting(row, 'released', before ? lease : 0),

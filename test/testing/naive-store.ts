@@ -392,19 +392,28 @@ function createOutbox(steps: Steps, tables: Tables): Outbox {
     stats() {
       const all = [...waiting.values()]
       const oldest = Math.min(...all.map(({ change }) => change.at.getTime()))
-      const refused = all.filter(({ refusals }) => refusals > 0).length
-      return { count: all.length, refused, oldest: all.length === 0 ? null : new Date(oldest) }
+      const refused = all.filter(({ refusals }) => refusals > 0)
+      const [longest] = refused.toSorted((one, other) => one.change.at.getTime() - other.change.at.getTime())
+      return {
+        count: all.length,
+        refused: refused.length,
+        oldest: all.length === 0 ? null : new Date(oldest),
+        longestRefused: longest ? toPending(longest) : null,
+      }
     },
+    settle: domainIds => domainIds.filter(domainId => waiting.delete(domainId)).length,
     list: (after = '', limit) =>
       [...waiting.values()]
         .filter(({ change }) => change.domainId > after)
         .toSorted((one, other) => (one.change.domainId < other.change.domainId ? -1 : 1))
         .slice(0, limit)
-        .map(({ change, due, refusals, lastFailure }) => ({
-          ...change,
-          refusals,
-          lastFailure,
-          nextAttempt: new Date(Date.now() + due - performance.now()),
-        })),
+        .map(toPending),
   }
 }
+
+const toPending = ({ change, due, refusals, lastFailure }: Waiting) => ({
+  ...change,
+  refusals,
+  lastFailure,
+  nextAttempt: new Date(Date.now() + due - performance.now()),
+})

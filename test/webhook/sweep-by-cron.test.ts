@@ -21,7 +21,12 @@ test('examples/sweep-by-cron.ts pushes all pending changes, but only for request
     expect((await sweep(sweepWith(guess))).status).toBe(401)
   expect((await sweep(new Request('https://example.com/api/sweep'))).status).toBe(401)
   expect(pushed).toEqual([])
-  expect(await (await sweep(sweepWith('secret'))).json()).toEqual({ count: 0, refused: 0, oldest: null })
+  expect(await (await sweep(sweepWith('secret'))).json()).toEqual({
+    count: 0,
+    refused: 0,
+    oldest: null,
+    longestRefused: null,
+  })
   expect(pushed.map(({ kind }) => kind)).toEqual(Array(2_500).fill('released'))
   expect(() => createSweep(store, undefined)).toThrow('CRON_SECRET')
 })

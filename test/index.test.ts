@@ -80,6 +80,21 @@ test('names can be registered in a runtime without `process`', async () => {
   expect(stdout).toBe('1\n')
 })
 
+test('names can be registered and described where `new Function` is forbidden, as in Workers', async () => {
+  const program = `
+    import { createMemoryStore, registerDomains } from 'domain-registration'
+    import { openapi } from 'domain-registration/openapi'
+    let answer = ''
+    try { new Function('') } catch (error) { answer += error.name }
+    const store = createMemoryStore({ teams: [{ id: '1', organizationId: '10', state: 'active' }] })
+    const keyContext = { type: 'organization', organizationId: '10', scopes: ['domains:create'] }
+    const { data } = await registerDomains(keyContext, { team_id: '1', domains: ['www.example.com'] }, store)
+    console.log(answer, data.totals.created, Object.keys(openapi().paths).length)`
+  const options = ['--disallow-code-generation-from-strings', '--input-type=module', '-e', program]
+  const { stdout } = await promisify(execFile)(process.execPath, options)
+  expect(stdout).toBe('EvalError 1 1\n')
+})
+
 test('package.json has a license, repository, engines and peer dependencies', () => {
   expect(manifest).toMatchObject({
     license: 'MIT',

@@ -8,11 +8,13 @@ export const exportFormats = {
    */
   csv: {
     contentType: 'text/csv; charset=utf-8; header=present',
+    fileName: 'domains.csv',
     head: 'domain,domainId,createdAt\r\n',
     toLine: ({ domain, domainId, createdAt }: ListedDomain) => `${domain},${domainId},${createdAt}\r\n`,
   },
   ndjson: {
     contentType: 'application/x-ndjson; charset=utf-8',
+    fileName: 'domains.ndjson',
     head: '',
     toLine: (listed: ListedDomain) => `${JSON.stringify(listed)}\n`,
   },

@@ -137,7 +137,7 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
         if (again.limiterKey !== limiterKey) throw unauthorized({ tokenSent: true })
       },
     })
-    return respondWithStream(answer.format.contentType, text, call.headers)
+    return respondWithStream(answer.format, text, call.headers)
   }
 
   function fail(call: Call<Request>, error: unknown): HandlerResponse {

@@ -24,11 +24,16 @@ export function respond(status: number, body: object, headers: Record<string, st
 }
 
 export function respondWithStream(
-  contentType: string,
+  { contentType, fileName }: { readonly contentType: string; readonly fileName: string },
   stream: AsyncIterable<string>,
   headers: Record<string, string>,
 ): HandlerResponse {
-  const fields = { 'Content-Type': contentType, 'Cache-Control': 'no-store', ...headers }
+  const fields = {
+    'Content-Type': contentType,
+    'Content-Disposition': `attachment; filename="${fileName}"`,
+    'Cache-Control': 'no-store',
+    ...headers,
+  }
   return { status: 200, headers: fields, body: '', stream }
 }
 

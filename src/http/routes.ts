@@ -6,13 +6,13 @@ import { runPreview } from '../operations/preview-domains.ts'
 import { type RegisterDomainsOptions, runRegister } from '../operations/register-domains.ts'
 import type { DomainStore } from '../store/contract.ts'
 import { parseFormat, type Query, takeParameters } from '../wire/query.ts'
+import { requests } from '../wire/request-schemas.ts'
 import type {
   DeleteDomainsResponse,
   ListDomainsResponse,
   PreviewDomainsResponse,
   RegisterDomainsResponse,
 } from '../wire/response.ts'
-import { requests } from '../wire/schemas.ts'
 import { type Export, exportFormats } from './export.ts'
 import type { OperationName } from './request.ts'
 

@@ -1,8 +1,7 @@
 import type { OperationName } from '../http/request.ts'
-import type { JsonSchema } from './json-schema.ts'
-import type { schemas } from './schemas.ts'
+import type { JsonSchema, SchemaName } from './schemas.ts'
 
-export type { JsonSchema } from './json-schema.ts'
+export type { JsonSchema } from './schemas.ts'
 
 /** A Media Type Object of OpenAPI: the schema and the examples of a body. */
 interface MediaType {
@@ -104,5 +103,5 @@ export interface OpenApiDocument<Path extends string = '/v1/domains', Name exten
   paths: Paths<Path, Name>
   /** Present only with the option `webhooks`. */
   webhooks?: Webhooks
-  components: { schemas: Record<keyof typeof schemas, JsonSchema>; securitySchemes: Record<string, SecurityScheme> }
+  components: { schemas: Record<SchemaName, JsonSchema>; securitySchemes: Record<string, SecurityScheme> }
 }

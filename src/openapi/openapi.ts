@@ -2,7 +2,6 @@ import { DEFAULT_BODY_LIMIT, DEFAULT_OPERATIONS, DEFAULT_PATH, handlerRules, pat
 import type { OperationName } from '../http/request.ts'
 import { DEFAULT_PREFIX } from '../keys/api-key.ts'
 import { optional, type Rules, requireOptions } from '../options.ts'
-import { describeCallers } from './callers.ts'
 import type { Info, OpenApiDocument, SecurityScheme, Server } from './document.ts'
 import { describePaths } from './operations.ts'
 import { schemas } from './schemas.ts'
@@ -92,15 +91,14 @@ export function openapi<const Path extends string = typeof DEFAULT_PATH, Name ex
   } = options
   const knowsKeys = options.security === undefined
   const paths = describePaths(path, operations, { bodyLimit, rateLimited, security, knowsKeys })
-  const components = { schemas: findUsed(webhooks ? { paths, described } : paths), securitySchemes }
   return structuredClone({
     openapi: '3.1.1',
     info: { title: 'Domain registration', version: '1', description, ...info },
     servers,
     tags: [{ name: 'Domains', description: 'The hostnames that a team has registered to be monitored.' }],
-    paths: (knowsKeys ? paths : describeCallers(paths)) as unknown as OpenApiDocument<Path, Name>['paths'],
+    paths: paths as unknown as OpenApiDocument<Path, Name>['paths'],
     ...(webhooks && { webhooks: described }),
-    components: knowsKeys ? components : { ...components, schemas: describeCallers(components.schemas) },
+    components: { schemas: findUsed(webhooks ? { paths, described } : paths), securitySchemes },
   })
 }
 

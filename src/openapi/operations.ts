@@ -1,20 +1,21 @@
-import type { ZodObject } from 'zod'
+import * as z from 'zod'
 import type { ErrorCode } from '../errors/api-error.ts'
 import { toPath } from '../http/options.ts'
 import type { OperationName } from '../http/request.ts'
 import { operations } from '../http/routes.ts'
-import { MAX_DOMAINS, requests } from '../wire/schemas.ts'
-import { toJsonSchema } from './json-schema.ts'
+import { MAX_DOMAINS, requests } from '../wire/request-schemas.ts'
 import { type AnsweredOperation, describeResponses } from './responses.ts'
-import { refer } from './schemas.ts'
+import { refer, type SchemaName } from './schemas.ts'
 
 /** The description of an operation, without its method, path and error responses. */
 interface Description extends Pick<AnsweredOperation, 'success'> {
   readonly operationId: string
   readonly summary: string
   readonly description: string
+  /** The schema of the body of a POST. */
+  readonly body?: SchemaName
   /** The schemas of the parameters of a GET. */
-  readonly parameters?: readonly ZodObject[]
+  readonly parameters?: readonly z.ZodObject[]
   /** What a failed call may or may not have changed. */
   readonly failure?: string
 }
@@ -39,11 +40,11 @@ const example = (summary: string, results: readonly object[], totals: object, in
 /** The same result in a preview, which adds the reason. */
 const explained = { ...internal, reason: 'reserved_name', topLevel: 'localhost', source: 'RFC 6761' }
 type Examples = Record<string, { summary: string; value: object }>
-const json = (description: string, schema: string, examples: Examples) => ({
+const json = (description: string, schema: SchemaName, examples: Examples) => ({
   description,
   content: { 'application/json': { schema: refer(schema), examples } },
 })
-const results = (schema: string, examples: Examples) =>
+const results = (schema: SchemaName, examples: Examples) =>
   json(
     'One result for each submitted hostname, in the submitted order, even if every result is `invalid`.',
     schema,
@@ -62,6 +63,7 @@ const descriptions: Readonly<Record<OperationName, Description>> = {
     summary: 'Register hostnames for a team',
     description: `Registers 1 to ${MAX_DOMAINS} hostnames for one team. \
 Each hostname gets its own result, so an invalid one does not make the others fail.`,
+    body: 'RegisterDomainsRequest',
     failure: 'The names may or may not have been registered. Send the same call again: that is safe.',
     success: results('RegisterDomainsResponse', {
       created: example('Two hostnames registered, one rejected', named('created'), { created: 2, existing: 0 }),
@@ -73,6 +75,7 @@ Each hostname gets its own result, so an invalid one does not make the others fa
     summary: 'Preview the results of registering',
     description: `Returns the results that registering would return now, and changes nothing. \
 Another call may change these results before the hostnames are registered.`,
+    body: 'PreviewDomainsRequest',
     success: results('PreviewDomainsResponse', {
       created: example(
         'Two hostnames that can be registered',
@@ -93,6 +96,7 @@ Another call may change these results before the hostnames are registered.`,
     summary: 'Delete registrations of a team',
     description: `Deletes 1 to ${MAX_DOMAINS} registrations of one team. A wildcard deletes only itself. \
 If the same call is sent again, the results are \`missing\`.`,
+    body: 'DeleteDomainsRequest',
     failure: 'Either everything was deleted, or nothing. Send the same call again: that is safe.',
     success: results('DeleteDomainsResponse', {
       deleted: example('Two registrations deleted, one hostname rejected', named('deleted'), {
@@ -120,6 +124,7 @@ If the same call is sent again, the results are \`missing\`.`,
     operationId: 'exportDomains',
     summary: 'Export all registrations of a team',
     description: `Exports all registrations of one team in the order of registration, even if the team is suspended. \
+The response is CSV unless \`format=ndjson\` is sent, whatever \`Accept\` says. \
 If the response is cut off, resume with the \`domainId\` of the last complete line as \`after\`. \
 Use this only to resume, not to follow changes: the ID of a later registration may sort before an exported one.`,
     parameters: [requests.export, requests.exportFormat],
@@ -139,15 +144,15 @@ Use this only to resume, not to follow changes: the ID of a later registration m
   },
 }
 
-const requestBody = (bodyLimit: number) => ({
+const requestBody = (schema: SchemaName, bodyLimit: number) => ({
   description: `JSON in UTF-8, not compressed, of at most ${bodyLimit} bytes.`,
   required: true,
   content: {
     'application/json': {
-      schema: { anyOf: [refer('OrganizationRequest'), refer('TeamRequest')] },
+      schema: refer(schema),
       examples: {
-        organization: { summary: 'With an organization key', value: { team_id: '1', domains } },
-        team: { summary: 'With a team key', value: { domains } },
+        organization: { summary: 'As a caller of an organization', value: { team_id: '1', domains } },
+        team: { summary: 'As a caller of a team', value: { domains } },
       },
     },
   },
@@ -170,6 +175,7 @@ export function describePaths(path: string, offered: readonly OperationName[], s
   for (const name of offered) {
     const { method, suffix, scope } = operations[name]
     const {
+      body,
       parameters = [],
       success,
       failure = 'Send the same call again.',
@@ -191,10 +197,10 @@ export function describePaths(path: string, offered: readonly OperationName[], s
       ...paths[ours],
       [method.toLowerCase()]: {
         ...about,
-        description: `${description}\n\nRequires the scope \`${scope}\`. With an organization key, \`team_id\` is \
-required. A team key acts for its own team.`,
+        description: `${description}\n\nRequires the scope \`${scope}\`. A caller of an organization must send \
+\`team_id\`. A caller of a team acts for that team.`,
         tags: ['Domains'],
-        ...(isRead ? { parameters: toParameters(parameters) } : { requestBody: requestBody(settings.bodyLimit) }),
+        ...(body ? { requestBody: requestBody(body, settings.bodyLimit) } : { parameters: toParameters(parameters) }),
         security: settings.security,
         responses: describeResponses({ scope, allowed, fault, failure, without, success }, settings),
       },
@@ -203,7 +209,11 @@ required. A team key acts for its own team.`,
   return paths
 }
 
+/** A number in a query is a string for zod, but an integer in OpenAPI: the schema's output. */
 const toParameters = (parameters: NonNullable<Description['parameters']>) =>
   parameters
-    .flatMap(schema => Object.entries(toJsonSchema(schema).properties))
-    .map(([name, { description, ...schema }]) => ({ name, in: 'query', description, schema }))
+    .flatMap(schema => Object.entries(z.toJSONSchema(schema, { io: 'output' }).properties ?? {}))
+    .map(([name, property]) => {
+      const { description, ...schema } = property as z.core.JSONSchema.JSONSchema
+      return { name, in: 'query', description, schema }
+    })

@@ -1,7 +1,8 @@
 import { ApiError, type ErrorCode } from '../errors/api-error.ts'
 import * as make from '../errors/call-errors.ts'
+import { toMarkdownList } from '../wire/response-schemas.ts'
 import type { JsonSchema, OpenApiResponse, Operation } from './document.ts'
-import { refer, toMarkdownList } from './schemas.ts'
+import { refer } from './schemas.ts'
 
 /** The facts about an operation on which its responses depend. */
 export interface AnsweredOperation {
@@ -30,15 +31,14 @@ const errors = (
   { bodyLimit, knowsKeys }: AnswerSettings,
 ): Record<ErrorCode, readonly [ApiError, meaning: string]> => ({
   invalid_request: [make.invalidRequest(fault), `${faultMeaning} The message says where.`],
-  unauthorized: [
-    // Only the application knows the message and the challenge of this error.
-    knowsKeys ? make.unauthorized({ tokenSent: true }) : new ApiError('unauthorized', 'Log in first.'),
-    'The caller is unknown: an API key is missing, malformed, unknown, expired or revoked. Send an active key.',
-  ],
-  insufficient_scope: [
-    make.insufficientScope(scope),
-    `The API key lacks the scope \`${scope}\`. Send a key that has this scope.`,
-  ],
+  unauthorized: knowsKeys
+    ? [
+        make.unauthorized({ tokenSent: true }),
+        'The API key is missing, malformed, unknown, expired or revoked. Send an active key.',
+      ]
+    : // Only the application knows the message and the challenge of this error.
+      [new ApiError('unauthorized', 'Log in first.'), 'The caller is unknown. Log in again.'],
+  insufficient_scope: [make.insufficientScope(scope), `The caller lacks the scope \`${scope}\`.`],
   team_suspended: [make.teamSuspended(), 'The team is suspended.'],
   domain_limit_reached: [
     make.domainLimitReached({ maxDomains: 1, held: 1, added: 1 }),
@@ -81,11 +81,16 @@ const limits = (parameters: string) => ({
 /** The headers of responses. */
 const headers = {
   'Cache-Control': header('The response is only for this caller.', { type: 'string', enum: ['no-store'] }, 'no-store'),
+  'Content-Disposition': header(
+    'The name of the file in which a browser saves the response (RFC 6266).',
+    { type: 'string', pattern: '^attachment; filename="[^"]+"$' },
+    'attachment; filename="domains.csv"',
+  ),
   'WWW-Authenticate': header('How to authenticate (RFC 6750, section 3).', { type: 'string' }, 'Bearer'),
   Allow: header('The methods that are allowed (RFC 9110, section 10.2.1).', { type: 'string' }, 'POST'),
   'Retry-After': header('The number of seconds after which to retry.', { type: 'integer', minimum: 1 }, 42),
   'RateLimit-Policy': header(
-    'The number of calls (`q`) that a key may make in `w` seconds (draft-ietf-httpapi-ratelimit-headers-11).',
+    'The number of calls (`q`) that a caller may make in `w` seconds (draft-ietf-httpapi-ratelimit-headers-11).',
     limits(';q=[0-9]+(;w=[0-9]+)?'),
     '"default";q=100;w=60',
   ),
@@ -116,9 +121,13 @@ export function describeResponses(operation: AnsweredOperation, settings: Answer
   const { rateLimited } = settings
   // A path that is described exists, so it never gets 404 `not_found`.
   const without = ['not_found', ...operation.without, ...(rateLimited ? [] : ['too_many_requests'])]
+  const isExport = 'text/csv' in operation.success.content
   const all = Object.entries(errors(operation, settings)).filter(([code]) => !without.includes(code))
   const responses: Record<number, OpenApiResponse> = {
-    200: { ...operation.success, headers: describeHeaders(rateLimited, [{}]) },
+    200: {
+      ...operation.success,
+      headers: describeHeaders(rateLimited, [isExport ? { 'Content-Disposition': '' } : {}]),
+    },
   }
   for (const [, [{ status }]] of all) {
     const answers = all.filter(([, [error]]) => error.status === status)

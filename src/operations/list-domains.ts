@@ -9,8 +9,8 @@ import {
   parseListQuery,
   requireParameters,
 } from '../wire/query.ts'
+import { requests } from '../wire/request-schemas.ts'
 import { type ListDomainsResponse, type ListedDomain, toListedDomain } from '../wire/response.ts'
-import { requests } from '../wire/schemas.ts'
 import {
   type CallProgress,
   type OperationOptions,

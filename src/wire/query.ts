@@ -2,7 +2,7 @@ import { invalidRequest } from '../errors/call-errors.ts'
 import type { KeyContext } from '../keys/key-context.ts'
 import { type Rule, requireOptions } from '../options.ts'
 import { toName } from '../rules/submitted.ts'
-import { parse, readFields, requests } from './schemas.ts'
+import { parse, readFields, requests } from './request-schemas.ts'
 
 /** The parameters of a query as a framework parsed them: strings, or other values such as arrays. */
 export type Query = Readonly<Record<string, unknown>>

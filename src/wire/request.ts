@@ -1,7 +1,7 @@
 import { isApiError } from '../errors/api-error.ts'
 import { invalidRequest } from '../errors/call-errors.ts'
 import type { KeyContext } from '../keys/key-context.ts'
-import { readFields } from './schemas.ts'
+import { readFields } from './request-schemas.ts'
 
 /** The JSON body of a call. */
 export interface RegisterDomainsRequest {

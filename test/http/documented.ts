@@ -35,10 +35,12 @@ const answersOf = {
 }
 
 /**
- * All headers that the document lists for `create`. A response may have one of these headers only if the document lists
- * it for the response's status.
+ * All headers that the document lists. A response may have one of these headers only if the document lists it for the
+ * operation and the response's status.
  */
-const knownFields = new Set([...answersOf.create.values()].flatMap(({ fields }) => [...fields.keys()]))
+const knownFields = new Set(
+  Object.values(answersOf).flatMap(answers => [...answers.values()].flatMap(({ fields }) => [...fields.keys()])),
+)
 
 /**
  * Lists how a response differs from the OpenAPI document: in its status, content type, headers and body. The caller can

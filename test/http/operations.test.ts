@@ -143,6 +143,7 @@ for (const [name, start, notOffered] of servers) {
         const { get } = await serve({ store, operations: ['export'] })
         const csv = await get(`${PATH}/export`)
         expect(csv.headers.get('Content-Type')).toBe('text/csv; charset=utf-8; header=present')
+        expect(csv.headers.get('Content-Disposition')).toBe('attachment; filename="domains.csv"')
         const lines = (await csv.text()).split('\r\n')
         expect(lines).toHaveLength(2502)
         expect(lines.slice(0, 2)).toEqual([
@@ -152,6 +153,7 @@ for (const [name, start, notOffered] of servers) {
         expect(lines.at(-1)).toBe('')
         const ndjson = await get(`${PATH}/export?format=ndjson`)
         expect(ndjson.headers.get('Content-Type')).toBe('application/x-ndjson; charset=utf-8')
+        expect(ndjson.headers.get('Content-Disposition')).toBe('attachment; filename="domains.ndjson"')
         expect(ndjson.headers.get('Cache-Control')).toBe('no-store')
         const values = (await ndjson.text()).trimEnd().split('\n')
         expect(values).toHaveLength(2500)

@@ -1,4 +1,4 @@
-import '../../src/wire/schemas.ts'
+import '../../src/wire/request-schemas.ts'
 
 /**
  * Stryker tests a mutant only with the tests that ran its code. Schemas are cached, so only the first test that needs a

@@ -27,6 +27,7 @@ const teamId = z
   .string(TEAM_ID)
   .max(MAX_TEAM_ID_LENGTH, TEAM_ID)
   .regex(/^[0-9]+$/, TEAM_ID)
+  .describe('The ID of the team: required from a caller of an organization, ignored from a caller of a team.')
 
 const domains = z
   .array(z.string('must be a string.'), `must be an array of 1 to ${MAX_DOMAINS} hostnames.`)
@@ -58,19 +59,16 @@ function isPlainName(text: string): boolean {
 
 const LIMIT = `must be an integer from 1 to ${MAX_LIMIT}.`
 const after = parameter.max(MAX_CURSOR_LENGTH, 'must be the "next" of the previous page.')
-const ownTeam = teamId.describe('The ID of the team. Required with an organization key, ignored with a team key.')
 
 /** The fields of each request, in the order in which they are checked. Other fields are ignored. */
 export const requests = {
-  body: z
-    .object(
-      {
-        domains,
-        team_id: teamId.describe(`The ID of one of the organization's teams: at most ${MAX_TEAM_ID_LENGTH} digits.`),
-      },
-      'The request body must be a JSON object with the field "domains".',
-    )
-    .describe('The body to send with an organization key. Unknown fields are ignored.'),
+  body: z.object(
+    {
+      domains,
+      team_id: teamId,
+    },
+    'The request body must be a JSON object with the field "domains".',
+  ),
   list: z.object({
     below: hostname
       .refine(isPlainName, 'must be a name such as "example.com": nothing is below a wildcard or an IP address.')
@@ -82,7 +80,7 @@ export const requests = {
       default: 'oldest',
     }),
     after: after.optional().describe('The `next` of the previous page.'),
-    team_id: ownTeam,
+    team_id: teamId,
     limit: parameter
       .regex(/^\d+$/, LIMIT)
       .transform(Number)
@@ -92,7 +90,7 @@ export const requests = {
   }),
   export: z.object({
     after: after.optional().describe('The `domainId` of the last complete line that arrived.'),
-    team_id: ownTeam,
+    team_id: teamId,
   }),
   exportFormat: z.object({
     format: choice('csv', 'ndjson').default('csv').describe('CSV (RFC 4180), or one JSON object on each line.'),
@@ -103,9 +101,7 @@ const { body, list, export: exported } = requests
 
 /** The same with a team key, which always acts on its own team: `team_id` is ignored, even if it is invalid. */
 export const teamRequests = {
-  body: body
-    .omit({ team_id: true })
-    .describe('The body to send with a team key. `team_id` and unknown fields are ignored.'),
+  body: body.omit({ team_id: true }),
   list: list.omit({ team_id: true }),
   export: exported.omit({ team_id: true }),
 }

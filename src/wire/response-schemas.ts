@@ -1,0 +1,208 @@
+import * as z from 'zod'
+import type { HostnameRejection } from '../hostname/classify.ts'
+import { MAX_DOMAINS, MAX_LIMIT } from './request-schemas.ts'
+import type { InvalidCode } from './response.ts'
+
+// The public types are interfaces, because editors and the reference show an interface by
+// its name and with its comments, and because callers then need no types of zod. A test lets the compiler check that
+// each schema and its type are equal.
+
+/** The meaning of each code of a hostname. The compiler reports a missing code. */
+const rejections: Readonly<Record<HostnameRejection, string>> = {
+  empty_domain: 'Empty, or only white space.',
+  invalid_domain: 'The input is not a hostname, or is a public IP address in an unusual spelling.',
+  public_suffix_domain: 'A public suffix such as `co.uk`, or a wildcard over one.',
+  internal_domain: 'Not in the public DNS.',
+  reserved_ip: 'An IP address that is not public, in any spelling.',
+}
+const invalidCodes: Readonly<Record<InvalidCode, string>> = {
+  ...rejections,
+  wildcard_conflict: 'A wildcard of the same team already covers the hostname.',
+  subdomain_conflict: 'The wildcard would cover hostnames that the same team has registered.',
+  domain_already_licensed: 'The hostname overlaps with a registration of another team.',
+  internal_error: 'This hostname may not have been saved, although others were. Send it again later.',
+}
+
+/** A Markdown list of codes and what they mean. */
+export const toMarkdownList = (meanings: Readonly<Record<string, string>>): string =>
+  Object.entries(meanings)
+    .map(([code, meaning]) => `- \`${code}\`: ${meaning}`)
+    .join('\n')
+
+const codeOf = <Code extends string>(meanings: Readonly<Record<Code, string>>) =>
+  z.enum(Object.keys(meanings) as Code[]).describe(toMarkdownList(meanings))
+
+const input = z.string().describe('The hostname exactly as submitted.')
+const domain = z.string().describe('The hostname in canonical form: lower case, A-labels, no trailing dot.')
+const domainId = z.string()
+const time = z.string().meta({ format: 'date-time' })
+const statusOf = (created: string) =>
+  `\`created\`: ${created}. \`existing\`: already registered, or submitted earlier in this call.`
+
+const resultsOf = <Result extends z.ZodType, Totals extends z.ZodType>(result: Result, totals: Totals) =>
+  z
+    .strictObject({
+      data: z
+        .strictObject({
+          results: z.array(result).min(1).max(MAX_DOMAINS).describe('In the order of the submitted hostnames.'),
+          totals,
+        })
+        .describe('The result of each hostname, and the number of results with each status.'),
+    })
+    .describe('The response to a call.')
+
+const count = z.int().min(0).max(MAX_DOMAINS)
+
+export const registeredResult = z
+  .strictObject({
+    status: z.enum(['created', 'existing']).describe(statusOf('registered by this call')),
+    input,
+    domain,
+    domainId: domainId.describe(
+      'The ID of the registration: opaque, and unchanged as long as the hostname stays registered.',
+    ),
+  })
+  .describe('The hostname is registered by the team.')
+
+export const invalidResult = z
+  .strictObject({
+    status: z.enum(['invalid']),
+    input,
+    code: codeOf(invalidCodes),
+    message: z
+      .string()
+      .describe('For people. Says what is wrong and, if only one hostname can be meant, what to send instead.'),
+  })
+  .describe('The hostname was not registered. `code` and `message` say why.')
+
+export const domainResult = z.discriminatedUnion('status', [registeredResult, invalidResult])
+
+export const totals = z
+  .strictObject({ created: count, existing: count, invalid: count })
+  .describe('How many results have each status.')
+
+export const registerDomainsResponse = resultsOf(domainResult, totals)
+
+export const creatablePreview = z
+  .strictObject({ status: z.enum(['created']), input, domain })
+  .describe('The hostname could be registered now.')
+
+export const existingPreview = z
+  .strictObject({
+    status: z.enum(['existing']),
+    input,
+    domain,
+    domainId: domainId.optional().describe('The ID of the registration, if there is one already.'),
+  })
+  .describe('The team has registered the hostname, or it was submitted earlier in this call.')
+
+export const invalidPreview = z
+  .strictObject({
+    ...invalidResult.shape,
+    reason: z.string().describe('A more precise code, for programs. New reasons may be added.'),
+    suggestion: z
+      .string()
+      .optional()
+      .describe('The hostname to send instead, in canonical form. Present only if no other hostname can be meant.'),
+    aLabels: z
+      .string()
+      .optional()
+      .describe('The same name in A-labels, to send if the rejected character is intended.'),
+    rest: z
+      .string()
+      .optional()
+      .describe('What is left of the input after the mistake is removed, if that is still invalid.'),
+    conflicts: z
+      .array(z.string())
+      .max(3)
+      .optional()
+      .describe('The conflicting registrations of the same team, at most three.'),
+    count: z
+      .int()
+      .min(1)
+      .optional()
+      .describe('The number of conflicting registrations. From 1,000 on, the real number may be larger.'),
+    character: z.string().optional().describe('The invalid character.'),
+    label: z.string().optional().describe('The invalid label.'),
+    length: z.int().min(0).optional().describe('The length of the part that is too long.'),
+    topLevel: z.string().optional().describe('The top-level label that is not in the public DNS.'),
+    suffix: z.string().optional().describe('The public suffix after the `*.` of a wildcard.'),
+    address: z.string().optional().describe('The IP address that the input represents, in canonical form.'),
+    block: z.string().optional().describe('The reason why this address is not public, in English.'),
+    source: z.string().optional().describe('The standard that reserves the name, such as `RFC 6761`.'),
+  })
+  .describe('A hostname that would not be registered, with more details than registering returns.')
+
+export const previewResult = z.discriminatedUnion('status', [creatablePreview, existingPreview, invalidPreview])
+export const previewDomainsResponse = resultsOf(previewResult, totals)
+
+export const deletedResult = z
+  .strictObject({
+    status: z.enum(['deleted']),
+    input,
+    domain,
+    domainId: domainId.describe('The ID of the deleted registration.'),
+  })
+  .describe('The registration was deleted. The hostname can be registered again.')
+
+export const missingResult = z
+  .strictObject({ status: z.enum(['missing']), input })
+  .describe('The team has not registered the hostname, or has already deleted it. Another team may have registered it.')
+
+export const invalidDeletion = z
+  .strictObject({ ...invalidResult.shape, code: codeOf(rejections) })
+  .describe('The input is no hostname that could be registered. `code` and `message` say why.')
+
+export const deleteResult = z.discriminatedUnion('status', [deletedResult, missingResult, invalidDeletion])
+
+export const deleteTotals = z
+  .strictObject({ deleted: count, missing: count, invalid: count })
+  .describe('How many results have each status.')
+
+export const deleteDomainsResponse = resultsOf(deleteResult, deleteTotals)
+
+export const listedDomain = z
+  .strictObject({
+    domain,
+    domainId: domainId.describe('The ID of the registration.'),
+    createdAt: time.describe('The time of registration, in UTC (RFC 3339).'),
+  })
+  .describe('A registration of the team.')
+
+export const listDomainsResponse = z
+  .strictObject({
+    data: z
+      .strictObject({
+        domains: z.array(listedDomain).max(MAX_LIMIT),
+        next: z.string().nullable().describe('Send it as `after` to get the next page; `null` if there are no more.'),
+      })
+      .describe('A page of registrations.'),
+  })
+  .describe('The response to a call.')
+
+export const errorResponse = z
+  .strictObject({
+    error: z.string().describe("For programs: one of the codes listed for the status, or one of this server's own."),
+    message: z.string().describe('For people. Says what went wrong, and what to send instead.'),
+  })
+  .describe('The whole call failed.')
+
+export const domainChange = z
+  .object({
+    kind: z.enum(['registered', 'released']),
+    domainId: domainId.describe('The ID of the registration. IDs are never reused.'),
+    domain,
+    registrableDomain: z
+      .string()
+      .describe('The registrable domain of the hostname; for an IP address, the address itself.'),
+    teamId: z.string().describe('The ID of the team that registered or released the hostname.'),
+    at: time.describe('The time of the registration or release, in UTC (RFC 3339).'),
+  })
+  .describe('A hostname that was registered or released.')
+
+export const domainsChanged = z
+  .object({
+    type: z.enum(['domains.changed']),
+    data: z.object({ changes: z.array(domainChange).min(1) }).describe('The changes.'),
+  })
+  .describe('Registrations that have changed. Ignore unknown fields.')

@@ -1,7 +1,7 @@
 import { type AddressReading, endsInNumber, readIPv4, readIPv6, readReverseName } from './address.ts'
 import { explainAddressRange } from './address-range.ts'
 import { explainInvalid, explainUnknownTopLevel } from './explain.ts'
-import { isAscii, toALabels } from './idna/labels.ts'
+import { isAscii, toALabels, toFormerALabels } from './idna/labels.ts'
 import { isPlainName, MAX_NAME_LENGTH, topLevelOf } from './ldh-name.ts'
 import type { HostnameDetails, HostnameReason, Mistake } from './mistake.ts'
 import { readSuffix } from './public-suffix.ts'
@@ -103,16 +103,20 @@ export function classifyHostname(input: string): HostnameClassification {
 }
 
 /**
- * Returns the canonical form of a well-formed name or wildcard, even if the name is not public; `null` for other
- * strings.
+ * Returns the canonical form under which an input that is rejected today may have been registered: an older Public
+ * Suffix List or another version of Unicode may have allowed it.
  *
- * @param input A string that is not too long for {@link classifyHostname}.
+ * @returns `null` for an input that has never been allowed. No list has ever allowed a name with a single label, such
+ *   as a UUID, or a wildcard over such a name.
  */
-export function toCanonicalName(input: string): string | null {
+export function toFormerName(input: string): string | null {
+  if (input.length > MAX_INPUT_LENGTH) return null
   const text = input.trim()
   const start = text.startsWith('*.') ? '*.' : ''
-  const name = toALabels(dropRootDot(text.slice(start.length)))
-  return typeof name === 'string' ? start + name : null
+  const base = dropRootDot(text.slice(start.length))
+  const name = toALabels(base)
+  const former = typeof name === 'string' || isAscii(base) ? name : toFormerALabels(base)
+  return typeof former === 'string' && former.includes('.') && !endsInNumber(former) ? start + former : null
 }
 
 /** A rejected hostname, before its message is written. */

@@ -76,22 +76,33 @@ test('an ID that is sent instead of a hostname gets an "invalid" result, and not
   expect(await store.count()).toBe(1)
 })
 
-test('a name can be deleted even if only an older suffix list allowed it', async () => {
+test('a name can be deleted even if only an older suffix list or another version of Unicode allowed it', async () => {
   const store = createStore()
   const old = [
     { domain: '*.github.io', registrableDomain: 'github.io' },
     { domain: 'www.gone.notatld', registrableDomain: 'gone.notatld' },
     { domain: 'www.xn--bcher-kva.notatld', registrableDomain: 'xn--bcher-kva.notatld' },
     { domain: 'xn--55qx5d.cn', registrableDomain: 'xn--55qx5d.cn' },
+    { domain: 'www.xn--ab-g4b.com', registrableDomain: 'xn--ab-g4b.com' },
   ]
   await save(store, '1', old)
-  const domains = ['*.GitHub.io', 'www.gone.notatld', 'www.Bücher.notatld', '公司.cn', '*.co.uk']
+  const domains = [
+    '*.GitHub.io',
+    'www.gone.notatld',
+    'www.Bücher.notatld',
+    '公司.cn',
+    'www.a\u0378b.com',
+    '*.co.uk',
+    '*.a\u0378b.com',
+  ]
   const { data } = await deleteDomains(deleting, { domains }, store)
   expect(data.results.map(result => [result.status, 'domain' in result && result.domain])).toEqual([
     ['deleted', '*.github.io'],
     ['deleted', 'www.gone.notatld'],
     ['deleted', 'www.xn--bcher-kva.notatld'],
     ['deleted', 'xn--55qx5d.cn'],
+    ['deleted', 'www.xn--ab-g4b.com'],
+    ['invalid', false],
     ['invalid', false],
   ])
 })

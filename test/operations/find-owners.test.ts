@@ -39,14 +39,36 @@ test('findOwners does not find a wildcard for a name if a public suffix is betwe
 
 test('findOwners finds a wildcard that only an older suffix list allowed, for all names below it', async () => {
   const store = createStore()
-  const wildcards = ['*.s3.amazonaws.com', '*.github.io', '*.xn--bcher-kva.notatld', '*.xn--55qx5d.cn']
+  const wildcards = [
+    '*.s3.amazonaws.com',
+    '*.github.io',
+    '*.xn--bcher-kva.notatld',
+    '*.xn--55qx5d.cn',
+    '*.xn--ab-g4b.com',
+  ]
   const old = wildcards.map(domain => ({ domain, registrableDomain: domain.slice(2) }))
   await save(store, '1', old)
   const owners = await findOwners(store, [
-    ...['bucket.s3.amazonaws.com', 'x.github.io', '*.github.io', 'amazonaws.com', 'www.Bücher.notatld', '*.公司.cn'],
+    ...[
+      'bucket.s3.amazonaws.com',
+      'x.github.io',
+      '*.github.io',
+      'amazonaws.com',
+      'www.Bücher.notatld',
+      '*.公司.cn',
+      'www.a\u0378b.com',
+    ],
   ])
   expect(owners.map(({ registration }) => registration?.domain)).toEqual([
-    ...['*.s3.amazonaws.com', '*.github.io', '*.github.io', undefined, '*.xn--bcher-kva.notatld', '*.xn--55qx5d.cn'],
+    ...[
+      '*.s3.amazonaws.com',
+      '*.github.io',
+      '*.github.io',
+      undefined,
+      '*.xn--bcher-kva.notatld',
+      '*.xn--55qx5d.cn',
+      '*.xn--ab-g4b.com',
+    ],
   ])
 })
 

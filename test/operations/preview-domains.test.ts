@@ -56,20 +56,21 @@ test('invalid results have a reason, details and a suggestion in a preview, but 
   expect(fields).toEqual(domains.map(() => ['status', 'input', 'code', 'message']))
 })
 
-test('a preview returns "existing" for a registered name that only an older suffix list allowed', async () => {
+test('a preview returns "existing" for a name that only another suffix list or Unicode version allowed', async () => {
   const store = createStore()
-  const held = ['*.github.io', 'www.gone.notatld']
+  const held = ['*.github.io', 'www.gone.notatld', 'www.xn--ab-g4b.com']
   const old = held.map(domain => ({ domain, registrableDomain: domain.replace(/^\*\.|^www\./, '') }))
   await save(store, '1', old)
   const find = vi.spyOn(store, 'find')
-  const domains = ['*.GitHub.io', 'www.gone.notatld', '*.notatld', '*.com', 'github.io', 'localhost']
+  const others = ['*.notatld', '*.com', 'github.io', 'localhost']
+  const domains = ['*.GitHub.io', 'www.gone.notatld', 'www.A\u0378B.com', ...others]
   for (const operation of [previewDomains, registerDomains]) {
     const [own, other] = await Promise.all([team1, team2].map(team => operation(team, { domains }, store)))
     const outcomeOf = (response: typeof own) =>
       response?.data.results.map(result => (result.status === 'invalid' ? result.code : result.domain))
     const refused = ['internal_domain', 'public_suffix_domain', 'public_suffix_domain', 'internal_domain']
     expect(outcomeOf(own)).toEqual([...held, ...refused])
-    expect(outcomeOf(other)).toEqual(['public_suffix_domain', 'internal_domain', ...refused])
+    expect(outcomeOf(other)).toEqual(['public_suffix_domain', 'internal_domain', 'invalid_domain', ...refused])
   }
   // The store does not look up the names below these wildcards, because there could be as many as there are
   // registrations.

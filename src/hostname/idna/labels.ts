@@ -93,6 +93,24 @@ function findAsciiFault(name: string): LabelFault | undefined {
   return undefined
 }
 
+/**
+ * Returns the A-labels under which another version of Unicode may have allowed a name: characters that today's tables
+ * disallow stay as they are, and no rule applies to the order of characters.
+ *
+ * @returns `null` for a name that no version of Unicode has ever allowed.
+ */
+export function toFormerALabels(name: string): string | null {
+  const labels: string[] = []
+  for (const sent of name.split(dots)) {
+    const mapped = Array.from(sent, character => mapCharacter(character) ?? character).join('')
+    if (mapped.length > MAX_MAPPED_LENGTH) return null
+    const unicode = mapped.normalize('NFC')
+    labels.push(isAscii(unicode) ? unicode.toLowerCase() : encode(unicode))
+  }
+  const ascii = labels.join('.')
+  return findAsciiFault(ascii) === undefined ? ascii : null
+}
+
 /** A label that is allowed. */
 interface Label {
   readonly sent: string

@@ -1,0 +1,61 @@
+import punycode from 'punycode/punycode.js'
+import { expect, test } from 'vitest'
+import { toALabels } from '../../src/hostname/idna/labels.ts'
+import { mapCharacter } from '../../src/hostname/idna/mapping.ts'
+import { classifyHostname } from '../../src/index.ts'
+import { readSubmitted } from '../../src/rules/submitted.ts'
+import { counts, sample } from '../counts.ts'
+
+/** The name under which an input is looked up, and whether it is allowed today. */
+function read(input: string) {
+  const submitted = readSubmitted(input)
+  return 'domain' in submitted ? [submitted.domain, submitted.refusal === undefined] : null
+}
+
+const every = Array.from({ length: 0x110000 }, (_, codePoint) => String.fromCodePoint(codePoint))
+const characters = sample(every.slice(0x80), counts.codePoints / 4).filter(character => character.isWellFormed())
+
+test('a name that another version of Unicode allows is looked up by its A-labels, whatever today says', () => {
+  let refused = 0
+  const differences = characters.filter(character => {
+    // A character that is mapped to others is looked up as they are.
+    const mapped = mapCharacter(character) ?? character
+    if (/^[\0-\x7f]*$/.test(mapped)) return false
+    const expected = `xn--${punycode.encode(`a${mapped}b`.normalize('NFC'))}.com`
+    const found = read(`a${character}b.com`)
+    if (found?.[1] === false) refused += 1
+    return found?.[0] !== expected || read(expected)?.[0] !== expected
+  })
+  expect(differences).toEqual([])
+  expect(refused).toBeGreaterThan(characters.length / 4)
+})
+
+test.each([
+  ['a\u0378b.com', 'xn--ab-g4b.com', 'a character that a later version of Unicode may assign'],
+  ['*.A\u0378B.com.', '*.xn--ab-g4b.com', 'such a character in a wildcard'],
+  ['my–site.com', 'xn--mysite-xg0c.com', 'punctuation, which is allowed in A-labels'],
+  ['0א.com', 'xn--0-0hc.com', 'a label that breaks the Bidi rule'],
+  ['www.gone.notatld', 'www.gone.notatld', 'a top-level domain that was removed from the suffix list'],
+  ['*.github.io', '*.github.io', 'a public suffix that was added to the suffix list'],
+])('%j is rejected, and looked up as %j: %s', (input, domain) => {
+  expect(classifyHostname(input).valid).toBe(false)
+  expect(read(input)).toEqual([domain, false])
+})
+
+test.each([
+  ...['', 'localhost', 'a_b.com', 'https://example.com/', 'a b.com', '８.８.８', '8.8.8.0/24', '-a.com', 'a．．com'],
+  ...[
+    '019ac0de-0000-7000-8000-000000000000',
+    `${'é'.repeat(600)}.com`,
+    `${'é'.repeat(300)}.com`,
+    '*.com',
+    '*.é',
+    '127.0.0.1',
+  ],
+])('%j has never been allowed, so it is not looked up', input => {
+  expect(read(input)).toBe(null)
+})
+
+test('the capital sharp s means ß; until Unicode 15.0 it meant ss, so such a name is found only as it was registered', () => {
+  expect(toALabels('STRAẞE.de')).toBe(toALabels('straße.de'))
+})

@@ -13,7 +13,7 @@ function read(input: string) {
 }
 
 const every = Array.from({ length: 0x110000 }, (_, codePoint) => String.fromCodePoint(codePoint))
-const characters = sample(every.slice(0x80), counts.codePoints / 4).filter(character => character.isWellFormed())
+const characters = sample(every.slice(0x80), counts.codePoints / 4).filter(character => !/^[\ud800-\udfff]$/.test(character))
 
 test('a name that another version of Unicode allows is looked up by its A-labels, whatever today says', () => {
   let refused = 0

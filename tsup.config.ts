@@ -1,22 +1,19 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { parse } from 'node:path'
 import { defineConfig } from 'tsup'
 
+const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  exports: Record<string, { import?: { types: string; default: string } }>
+}
+
+/** The source of each entry point of package.json: declarations have the path of their source. */
+const entryPoints = Object.values(exports).flatMap(({ import: module }) =>
+  module ? [[parse(module.default).name, module.types.replace('./dist/types/esm', 'src').replace('.d.ts', '.ts')]] : [],
+)
+
 export default defineConfig(({ dts }) => ({
-  entry: {
-    index: 'src/index.ts',
-    http: 'src/http/index.ts',
-    express: 'src/http/express.ts',
-    fastify: 'src/http/fastify.ts',
-    fetch: 'src/http/fetch.ts',
-    openapi: 'src/openapi/index.ts',
-    client: 'src/client/index.ts',
-    webhook: 'src/webhook/index.ts',
-    postgres: 'src/postgres/index.ts',
-    sqlite: 'src/sqlite/index.ts',
-    testing: 'src/testing/index.ts',
-    cli: 'src/cli/main.ts',
-  },
+  entry: { ...Object.fromEntries(entryPoints), cli: 'src/cli/main.ts' },
   format: ['esm', 'cjs'],
   esbuildOptions(options, { format }) {
     // `require` never loads a command-line program.

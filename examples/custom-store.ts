@@ -23,7 +23,7 @@ import {
   type SavedRegistrations,
   type StoreBackend,
   toKey,
-} from 'domain-registration'
+} from 'domain-registration/store'
 
 export interface LevelStoreOptions extends ManagedStoreOptions {
   /** A folder, which is created if it does not exist. */

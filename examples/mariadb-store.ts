@@ -12,7 +12,7 @@ import {
   rangeBelow,
   type StoreBackend,
   toKey,
-} from 'domain-registration'
+} from 'domain-registration/store'
 import type { Pool } from 'mysql2/promise'
 import { type Ask, createTransact, type Transact } from './mariadb-transact.ts'
 

@@ -42,10 +42,8 @@ export { type Correction, reconcile, type Watched } from './operations/reconcile
 export { type RegisterDomainsOptions, registerDomains } from './operations/register-domains.ts'
 export { releaseAll, type TransferOptions, type Transferred, transfer } from './operations/transfer.ts'
 export type {
-  Outbox,
   PendingChange,
   PendingStats,
-  Postponement,
   Push,
   SweepOptions,
   SweepResult,
@@ -61,38 +59,14 @@ export {
 export type { Name } from './rules/name.ts'
 export type {
   Change,
-  ImportFindings,
-  ImportRequest,
   ListedRegistration,
-  LookUp,
   LookUpResult,
-  NamesBelow,
   Registration,
-  RegistrationRequest,
-  SavedRegistrations,
   Team,
 } from './rules/registration.ts'
 export type { TraceContext } from './runtime/tracing.ts'
-export { createUuidGenerator } from './runtime/uuid.ts'
-export type { ListPage } from './store/arguments.ts'
-export type {
-  DomainStore,
-  ListOptions,
-  TransferFindings,
-  TransferRequest,
-  TransferredRegistrations,
-} from './store/contract.ts'
-export { InvalidCursorError } from './store/invalid-cursor.ts'
-export {
-  createManagedStore,
-  type Decision,
-  type ManagedStore,
-  type ManagedStoreOptions,
-  type RegistrationStep,
-  type ReleaseRecording,
-  type StoreBackend,
-} from './store/managed-store.ts'
-export { type NameKey, rangeBelow, toKey } from './store/name-key.ts'
+export type { DomainStore, ListOptions } from './store/contract.ts'
+export type { ManagedStore } from './store/managed-store.ts'
 export type { ExportDomainsQuery, ListDomainsQuery } from './wire/query.ts'
 export type { RegisterDomainsRequest } from './wire/request.ts'
 export {

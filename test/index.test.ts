@@ -5,66 +5,46 @@ import { expect, test } from 'vitest'
 
 const { exports, ...manifest } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 
-/** The public names: every entry point with every value that it exports. */
-const publicNames = {
-  '.': [
-    ...['ApiError', 'InvalidCursorError', 'MonitorUnavailableError', 'authenticate', 'classifyHostname', 'countTotals'],
-    ...[
-      'createManagedStore',
-      'createMemoryKeyStore',
-      'createMemoryStore',
-      'createUuidGenerator',
-      'deleteDomains',
-      'displayHostname',
-    ],
-    ...[
-      'eachRegistration',
-      'exportDomains',
-      'findOwners',
-      'generateApiKey',
-      'hashApiKey',
-      'hostnameSchema',
-      'importDomains',
-      'isApiError',
-      'listDomains',
-      'parseApiKey',
-    ],
-    ...['previewDomains', 'rangeBelow', 'reconcile', 'registerDomains', 'releaseAll'],
-    ...['startSynchronizing', 'suffixList', 'toKey', 'transfer'],
-  ],
-  './http': ['createHandler'],
-  './express': ['domainsRouter'],
-  './fastify': ['domainsPlugin'],
-  './fetch': ['domainsHandler'],
-  './openapi': ['openapi'],
-  './client': [
-    ...['CallError', 'DeleteAllError', 'PreviewAllError', 'RegisterAllError', 'SyncAllError'],
-    ...['deleteAll', 'listAll', 'previewAll', 'registerAll', 'syncAll'],
-  ],
-  './webhook': ['MonitorUnavailableError', 'WebhookVerificationError', 'createWebhook', 'verifyWebhook'],
-  './postgres': ['createPostgresKeyStore', 'createPostgresStore', 'migrate', 'postgresSchema'],
-  './sqlite': ['createSqliteKeyStore', 'createSqliteStore', 'sqliteSchema'],
-  './testing': ['domainStoreSuite', 'exploreStore', 'managedStoreFeatures', 'monitorSuite'],
+/** The values that each entry point of package.json exports. */
+const publicNames: Readonly<Record<string, string>> = {
+  '.': `ApiError MonitorUnavailableError authenticate classifyHostname countTotals
+    createMemoryKeyStore createMemoryStore deleteDomains displayHostname
+    eachRegistration exportDomains findOwners generateApiKey hashApiKey hostnameSchema
+    importDomains isApiError listDomains parseApiKey previewDomains reconcile registerDomains releaseAll
+    startSynchronizing suffixList transfer`,
+  './store': 'InvalidCursorError createManagedStore createUuidGenerator rangeBelow toKey',
+  './http': 'createHandler',
+  './express': 'domainsRouter',
+  './fastify': 'domainsPlugin',
+  './fetch': 'domainsHandler',
+  './openapi': 'openapi',
+  './client':
+    'CallError DeleteAllError PreviewAllError RegisterAllError SyncAllError deleteAll listAll previewAll registerAll syncAll',
+  './webhook': 'MonitorUnavailableError WebhookVerificationError createWebhook verifyWebhook',
+  './postgres': 'createPostgresKeyStore createPostgresStore migrate postgresSchema',
+  './sqlite': 'createSqliteKeyStore createSqliteStore sqliteSchema',
+  './testing': 'domainStoreSuite exploreStore managedStoreFeatures monitorSuite',
 }
 
-test('package.json exports exactly the entry points that this test lists', () => {
-  expect(Object.keys(exports)).toEqual([...Object.keys(publicNames), './package.json'])
-})
+type Formats = Record<'import' | 'require', { default: string }>
+const { './package.json': _, ...entryPoints } = exports as Record<string, Formats>
 
-test.each(Object.entries(publicNames))(
-  'the entry point "%s" exports its public names, as an ES module and as CommonJS',
-  async (entry, names) => {
-    const { import: esm, require: commonJs } = exports[entry]
-    for (const { default: file } of [esm, commonJs]) {
+test.each(Object.entries(entryPoints))(
+  'the entry point "%s" exports its public names, as an ES module and as CommonJS, and AGENTS.md lists them',
+  async (entry, formats) => {
+    const guide = readFileSync(new URL('../AGENTS.md', import.meta.url), 'utf8')
+    for (const { default: file } of [formats.import, formats.require]) {
       const module = await import(new URL(`../${file}`, import.meta.url).href)
-      expect(
-        Object.keys(module)
-          .filter(name => name !== 'default' && name !== 'module.exports')
-          .toSorted(),
-      ).toEqual(names)
+      const names = Object.keys(module).filter(name => name !== 'default' && name !== 'module.exports')
+      expect(names.toSorted().join(' ')).toBe(publicNames[entry]?.replaceAll(/\s+/g, ' '))
+      expect(names.filter(name => !guide.includes(`\`${name}\``))).toEqual([])
     }
   },
 )
+
+test('package.json exports each entry point that this test lists', () => {
+  expect(Object.keys(entryPoints)).toEqual(Object.keys(publicNames))
+})
 
 test('names can be registered in a runtime without `process`', async () => {
   const program = `

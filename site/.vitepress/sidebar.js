@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+
 /** The paths of the pages in the repository, in reading order. */
 const groups = [
   [
@@ -80,13 +82,15 @@ const groups = [
   ['Change', ['docs/recipes/teams.md', 'docs/recipes/moving.md', 'docs/upgrades.md', 'CHANGELOG.md']],
   ['Find', ['docs/README.md', 'AGENTS.md', 'CONTRIBUTING.md']],
 ]
-const adapters = ['express', 'fastify', 'fetch']
-const entryPoints = ['http', 'client', 'webhook', 'openapi', 'postgres', 'sqlite', 'testing']
-const reference = [
-  ['index', 'domain-registration'],
-  ...adapters.map(name => [`http/${name}`, `…/${name}`]),
-  ...entryPoints.map(name => [name, `…/${name}`]),
-].map(([name, text]) => ({ path: `site/reference/${name}.md`, text }))
+
+const { exports } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+
+/** A page for each entry point of package.json. It has the path of the source: `http/express.md`, `store.md`. */
+const reference = Object.entries(exports).flatMap(([entry, { import: module }]) => {
+  if (!module) return []
+  const [, source] = /^\.\/dist\/types\/esm\/(.+?)(?:\/index)?\.d\.ts$/.exec(module.types)
+  return [{ path: `site/reference/${source}.md`, text: entry === '.' ? 'domain-registration' : `…${entry.slice(1)}` }]
+})
 
 /**
  * Creates the sidebar.

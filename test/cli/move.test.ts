@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createUuidGenerator } from '../../src/index.ts'
+import { createUuidGenerator } from '../../src/store/index.ts'
 import { manyDomains } from '../../src/testing/calls.ts'
 import { createPostgres, createSqlite, databases, type TestDatabase } from './databases.ts'
 

@@ -2,11 +2,11 @@ import { describe, expect, test, vi } from 'vitest'
 import {
   classifyHostname,
   createMemoryStore,
-  createUuidGenerator,
   eachRegistration,
   importDomains,
   type RegistrationToImport,
 } from '../../src/index.ts'
+import { createUuidGenerator } from '../../src/store/index.ts'
 import { manyDomains, save, submitForCodes } from '../../src/testing/calls.ts'
 import { createStore } from '../fixtures.ts'
 

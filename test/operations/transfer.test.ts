@@ -1,16 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  type Change,
-  type ManagedStore,
-  type ManagedStoreOptions,
-  registerDomains,
-  releaseAll,
-  type Team,
-  transfer,
-} from '../../src/index.ts'
+import { type Change, type ManagedStore, registerDomains, releaseAll, type Team, transfer } from '../../src/index.ts'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import { createSqliteStore } from '../../src/sqlite/index.ts'
+import type { ManagedStoreOptions } from '../../src/store/index.ts'
 import { manyDomains, save } from '../../src/testing/calls.ts'
 import { letOthersRun } from '../../src/time/let-others-run.ts'
 import { createStore, rejection, team1, teams } from '../fixtures.ts'

@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
-import * as library from '../../src/index.ts'
+import * as application from '../../src/index.ts'
+import * as store from '../../src/store/index.ts'
 import { entries, listExports, root } from './entries.ts'
 
 const read = (file: string) => readFileSync(`${root}/${file}`, 'utf8')
@@ -130,6 +131,7 @@ test('each example and snippet compiles', () => {
 test('a call in an example returns the result that is shown next to or below it', () => {
   const shown = [...examples.values()].flatMap(text => [...text.matchAll(/^(\w+\(.*\))\s+\/\/ (\{.*\})$/gm)])
   expect(shown.length).toBeGreaterThan(4)
+  const library = { ...application, ...store }
   const evaluate = (code: string) =>
     new Function('expect', ...Object.keys(library), `return ${code}`)(expect, ...Object.values(library))
   for (const [, call = '', result = ''] of shown) {

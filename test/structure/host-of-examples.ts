@@ -4,8 +4,9 @@
  */
 import type { RequestHandler } from 'express'
 import type { FastifyBaseLogger } from 'fastify'
-import type { Change, KeyContext, Registration, StoreBackend, Team, Watched } from '../../src/index.ts'
+import type { Change, KeyContext, Registration, Team, Watched } from '../../src/index.ts'
 import type { PostgresKeyStore, PostgresStore, PostgresStoreOptions } from '../../src/postgres/index.ts'
+import type { StoreBackend } from '../../src/store/index.ts'
 import type { domainStoreSuite, StoreSetup, SuiteStore } from '../../src/testing/index.ts'
 
 type Answer = Response | Promise<Response>

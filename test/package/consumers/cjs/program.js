@@ -28,7 +28,7 @@ async function main() {
   })
   assert.equal(status, 401)
   // The rest is the same as in the program with `import`.
-  for (const entry of ['client', 'openapi', 'postgres', 'sqlite', 'testing', 'webhook'])
+  for (const entry of ['client', 'openapi', 'postgres', 'sqlite', 'store', 'testing', 'webhook'])
     assert.ok(Object.keys(require(`domain-registration/${entry}`)).length > 0)
   console.log('require works')
 }

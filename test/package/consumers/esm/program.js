@@ -7,6 +7,7 @@ import { createHandler } from 'domain-registration/http'
 import { openapi } from 'domain-registration/openapi'
 import { postgresSchema } from 'domain-registration/postgres'
 import { sqliteSchema } from 'domain-registration/sqlite'
+import { toKey } from 'domain-registration/store'
 import { domainStoreSuite, managedStoreFeatures } from 'domain-registration/testing'
 import express from 'express'
 import fastify from 'fastify'
@@ -28,6 +29,7 @@ const { status } = await createHandler({ store, keys: createMemoryKeyStore() })(
 assert.equal(status, 401)
 assert.ok(openapi().paths['/v1/domains'])
 assert.match(postgresSchema({ schema: 'registry' }), /CREATE SCHEMA IF NOT EXISTS "registry"/)
+assert.equal(toKey('www.example.com').secondLevelDomain, 'example.com')
 assert.match(sqliteSchema(), /CREATE TABLE IF NOT EXISTS domain_registration_names/)
 for (const { run } of domainStoreSuite({ createStore: createMemoryStore, features: managedStoreFeatures })) await run()
 console.log('import works')

@@ -1,0 +1,46 @@
+export type {
+  Outbox,
+  PendingChange,
+  PendingStats,
+  Postponement,
+  Push,
+  SweepOptions,
+  SweepResult,
+  SynchronizationErrorHandler,
+  WaitingChange,
+} from '../outbox/contract.ts'
+export type { Name } from '../rules/name.ts'
+export type {
+  Change,
+  ImportFindings,
+  ImportRequest,
+  ListedRegistration,
+  LookUp,
+  LookUpResult,
+  NamesBelow,
+  Registration,
+  RegistrationRequest,
+  SavedRegistrations,
+  Team,
+} from '../rules/registration.ts'
+export type { TraceContext } from '../runtime/tracing.ts'
+export { createUuidGenerator } from '../runtime/uuid.ts'
+export type { ListPage } from './arguments.ts'
+export type {
+  DomainStore,
+  ListOptions,
+  TransferFindings,
+  TransferRequest,
+  TransferredRegistrations,
+} from './contract.ts'
+export { InvalidCursorError } from './invalid-cursor.ts'
+export {
+  createManagedStore,
+  type Decision,
+  type ManagedStore,
+  type ManagedStoreOptions,
+  type RegistrationStep,
+  type ReleaseRecording,
+  type StoreBackend,
+} from './managed-store.ts'
+export { type NameKey, rangeBelow, toKey } from './name-key.ts'

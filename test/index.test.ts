@@ -18,8 +18,8 @@ const publicNames: Readonly<Record<string, string>> = {
   './fastify': 'domainsPlugin',
   './fetch': 'domainsHandler',
   './openapi': 'openapi',
-  './client':
-    'CallError DeleteAllError PreviewAllError RegisterAllError SyncAllError deleteAll listAll previewAll registerAll syncAll',
+  './client': `CallError DeleteAllError PreviewAllError RegisterAllError SyncAllError
+    deleteAll listAll previewAll registerAll syncAll`,
   './webhook': 'MonitorUnavailableError WebhookVerificationError createWebhook verifyWebhook',
   './postgres': 'createPostgresKeyStore createPostgresStore migrate postgresSchema',
   './sqlite': 'createSqliteKeyStore createSqliteStore sqliteSchema',

@@ -52,6 +52,7 @@ export function createMariadbBackend(transact: Transact): StoreBackend {
         const { created, waiting } = step.decide(found)
         const same = { teamId, synchronized: lease === null, createdAt: new Date() }
         const saved = created.map(name => ({ domainId: createId(), ...name, ...same }))
+        step.willSave?.(saved.map(({ domainId }) => domainId))
         await ask(
           `INSERT INTO domain_names (domainId, domain, registrableDomain, secondLevelDomain, path, teamId, createdAt)
            SELECT * FROM

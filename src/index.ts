@@ -26,6 +26,7 @@ export type { KeyStore, ManagedKeyStore } from './keys/key-store.ts'
 export { createMemoryKeyStore, type MemoryKeyStore } from './keys/memory-key-store.ts'
 export { createMemoryStore, type MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts'
 export type { OperationOptions } from './operations/call.ts'
+export type { CheckNames, ProposedName } from './operations/check-names.ts'
 export { deleteDomains } from './operations/delete-domains.ts'
 export { type EachRegistrationOptions, eachRegistration } from './operations/each-registration.ts'
 export { findOwners, type HostnameOwner } from './operations/find-owners.ts'
@@ -64,6 +65,7 @@ export type {
   Registration,
   Team,
 } from './rules/registration.ts'
+export type { NameRefusal } from './rules/submitted.ts'
 export type { TraceContext } from './runtime/tracing.ts'
 export type { DomainStore, ListOptions } from './store/contract.ts'
 export type { ManagedStore } from './store/managed-store.ts'

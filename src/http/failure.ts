@@ -31,6 +31,7 @@ const steps = {
   consume: 'calling the rate limiter',
   readBody: 'reading the body',
   findTeam: 'looking up the team',
+  checkNames: 'asking the application about new names',
   register: 'registering names',
   synchronize: 'synchronizing saved names',
   find: 'looking up names',

@@ -63,7 +63,7 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
 ): (request: Request) => Promise<HandlerResponse> {
   requireOptions(options, handlerRules)
   requireOffer(options as HandlerSettings)
-  const { store, keys, rateLimiter, timeLimit = CALL_TIME_LIMIT, onResult } = options
+  const { store, keys, rateLimiter, checkNames, timeLimit = CALL_TIME_LIMIT, onResult } = options
   const { bodyLimit = DEFAULT_BODY_LIMIT, bodyTimeLimit = DEFAULT_BODY_TIME_LIMIT } = options
   const { onError = createDefaultOnError<Request>() } = options
 
@@ -125,7 +125,7 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
   async function perform(call: Call<Request>, { run, scope }: HttpOperation): Promise<HandlerResponse> {
     const { keyContext, limiterKey } = call.caller as Caller
     const { input, progress } = call
-    const registering = { timeLimit, onError: (cause: unknown) => report(call, cause, 'register') }
+    const registering = { timeLimit, checkNames, onError: (cause: unknown) => report(call, cause, 'register') }
     const answer = await run({ keyContext, input, store, options: registering, progress })
     tell(call, 200, 'data' in answer ? answer.data : null)
     if ('data' in answer) return respond(200, answer, call.headers)

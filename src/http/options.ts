@@ -2,6 +2,7 @@ import { keyPrefixRule } from '../keys/api-key.ts'
 import type { KeyContext } from '../keys/key-context.ts'
 import type { CallingKey } from '../keys/key-record.ts'
 import type { KeyStore } from '../keys/key-store.ts'
+import { type CheckNames, checkNamesRule } from '../operations/check-names.ts'
 import { hasMethods, isFunction, matches, optional, type Rule, type Rules } from '../options.ts'
 import type { DomainStore } from '../store/contract.ts'
 import type { Awaitable } from '../time/awaitable.ts'
@@ -63,6 +64,12 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
    * | `export` | `GET /v1/domains/export` |
    */
   operations?: readonly OperationName[] | undefined
+  /**
+   * Decides which names a team may newly register: your own rules, beside the rules of overlap; see {@link CheckNames}.
+   * `create` and `preview` ask it; imports and transfers do not. Needs a store with `find`. Default: the
+   * rules of overlap alone decide.
+   */
+  checkNames?: CheckNames | undefined
   /** The prefix of API keys: ASCII letters and digits. Default `svc`. */
   keyPrefix?: string | undefined
   /** Limits how often each API key may call: consumes a point for each authenticated call. Default: no limit. */
@@ -156,6 +163,7 @@ export const handlerRules = {
     isSecret: true,
   },
   authenticate: { holds: optional(isFunction), expected: 'a function from a request to a KeyContext' },
+  checkNames: checkNamesRule,
   keyPrefix: keyPrefixRule,
   rateLimiter: {
     holds: optional(limiter => hasMethods(limiter, 'consume')),
@@ -177,7 +185,9 @@ function isOperationName(name: unknown): boolean {
 }
 
 /** @throws {TypeError} if the store lacks a method that an operation needs. */
-export function requireOffer({ store, operations: offered = DEFAULT_OPERATIONS }: HandlerSettings): void {
+export function requireOffer({ store, operations: offered = DEFAULT_OPERATIONS, checkNames }: HandlerSettings): void {
+  if (checkNames && !hasMethods(store, 'find'))
+    throw new TypeError('The option "checkNames" needs a method "find", which the store does not have')
   for (const name of offered) {
     const missing = operations[name].needs.find(method => !hasMethods(store, method))
     if (missing)

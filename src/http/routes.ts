@@ -61,8 +61,8 @@ export const operations: Readonly<Record<OperationName, HttpOperation>> = {
     suffix: '/preview',
     scope: 'domains:create',
     needs: ['find'],
-    run: ({ keyContext, input, store, options: { timeLimit }, progress }) =>
-      runPreview(keyContext, input, store, { timeLimit }, progress),
+    run: ({ keyContext, input, store, options: { timeLimit, checkNames }, progress }) =>
+      runPreview(keyContext, input, store, { timeLimit, checkNames }, progress),
   },
   delete: {
     method: 'POST',

@@ -167,6 +167,7 @@ export function createMemoryBackend(): StoreBackend {
       const { created, waiting } = step.decide(found)
       requireRoom(table.size() + created.length, outbox.size() + (lease === null ? 0 : created.length))
       const newcomers = table.create(teamId, created)
+      step.willSave?.(newcomers.map(({ domainId }) => domainId))
       if (lease !== null) {
         for (const held of newcomers) outbox.add(toRegistration(held), 'registered', lease)
         outbox.lease(waiting, lease)

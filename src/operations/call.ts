@@ -1,6 +1,6 @@
 import { internalError, invalidRequest, teamNotFound, teamNotLookedUp, teamSuspended } from '../errors/call-errors.ts'
 import type { KeyContext } from '../keys/key-context.ts'
-import { requireOptions } from '../options.ts'
+import { type Rules, requireOptions } from '../options.ts'
 import type { Team } from '../rules/registration.ts'
 import { requireTeamShape } from '../store/arguments.ts'
 import type { DomainStore } from '../store/contract.ts'
@@ -18,7 +18,7 @@ export interface OperationOptions {
 /** How far a call has come. The operation keeps it up to date, so a caller that catches an error can read it. */
 export interface CallProgress {
   /** The step that the call has begun, named after the function that performs it. */
-  step?: 'findTeam' | 'find' | 'register' | 'synchronize' | 'release' | 'list'
+  step?: 'findTeam' | 'checkNames' | 'find' | 'register' | 'synchronize' | 'release' | 'list'
   /** The results, once the call has created registrations. They stay saved even if the call then fails with 503. */
   saved?: RegisterDomainsResponse
 }
@@ -26,10 +26,11 @@ export interface CallProgress {
 /**
  * Checks the options of a call, and starts its time limit.
  *
+ * @param more The rules of options besides those of every operation.
  * @throws {TypeError} if an option is invalid or unknown.
  */
-export function startDeadline(options: OperationOptions): Deadline {
-  requireOptions(options, { timeLimit: timeLimitRule })
+export function startDeadline(options: OperationOptions, more: Rules = {}): Deadline {
+  requireOptions(options, { timeLimit: timeLimitRule, ...more })
   return createDeadline(options.timeLimit ?? CALL_TIME_LIMIT)
 }
 

@@ -14,12 +14,17 @@ import {
   startDeadline,
   tryStore,
 } from './call.ts'
+import { askAboutNames, checkNamesRule } from './check-names.ts'
+import type { RegisterDomainsOptions } from './register-domains.ts'
+
+type PreviewOptions = OperationOptions & Pick<RegisterDomainsOptions, 'checkNames'>
 
 /**
  * Returns the results that {@link registerDomains} would return now, but changes nothing: it does not save, lease or
  * push. Another call may change the results before the names are registered.
  *
  * @param body As for registering.
+ * @param options With the `checkNames` of registering, the results also contain the application's own rejections.
  * @returns As for registering, with two differences: `created` has no `domainId`, and `invalid` has a `reason` with its
  *   details. If it is certain which name was meant, `invalid` also has a `suggestion`.
  * @throws {ApiError} for the same reasons as {@link registerDomains}, except 503.
@@ -33,7 +38,7 @@ export const previewDomains = (
   keyContext: KeyContext,
   body: unknown,
   store: DomainStore,
-  options: OperationOptions = {},
+  options: PreviewOptions = {},
 ): Promise<PreviewDomainsResponse> => runPreview(keyContext, body, store, options, {})
 
 /** {@link previewDomains}, for adapters. */
@@ -41,10 +46,11 @@ export async function runPreview(
   keyContext: KeyContext,
   body: unknown,
   store: DomainStore,
-  options: OperationOptions,
+  options: PreviewOptions,
   progress: CallProgress,
 ): Promise<PreviewDomainsResponse> {
-  const deadline = startDeadline(options)
+  const deadline = startDeadline(options, { checkNames: checkNamesRule })
+  const { checkNames } = options
   const find = requireMethod(store, 'find')
   requireScope(keyContext, 'domains:create')
   const request = parseRequest(body, keyContext)
@@ -52,7 +58,9 @@ export async function runPreview(
   const maxDomains = team.maxDomains ?? null
 
   const submitted = request.domains.map(readSubmitted)
-  const names = submitted.filter(isName)
+  const sent = submitted.filter(isName)
+  const question = { team, keyContext, store, deadline, progress }
+  const names = checkNames ? await askAboutNames({ checkNames, ...question }, sent) : sent
   progress.step = 'find'
   const { verdicts, found } = await tryStore('The registrations could not be looked up.', async () => {
     const found = await waitForStore(store, find(createLookUp(team.id, names, maxDomains !== null)), deadline)

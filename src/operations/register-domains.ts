@@ -10,8 +10,9 @@ import type { DomainStore } from '../store/contract.ts'
 import { CALL_TIME_LIMIT, createDeadline, type Deadline, timeLimitRule } from '../time/deadline.ts'
 import { parseRequest } from '../wire/request.ts'
 import { countTotals, type DomainResult, type RegisterDomainsResponse, toInvalidResult } from '../wire/response.ts'
-import { type CallProgress, type OperationOptions, requireActiveTeam } from './call.ts'
-import { type Outcome, registerNames } from './register-names.ts'
+import { type CallProgress, type OperationOptions, requireActiveTeam, requireMethod } from './call.ts'
+import { askAboutNames, type CheckNames, checkNamesRule } from './check-names.ts'
+import { isInternalError, type Outcome, registerNames } from './register-names.ts'
 
 /** Options of {@link registerDomains}. */
 export interface RegisterDomainsOptions extends OperationOptions {
@@ -21,6 +22,11 @@ export interface RegisterDomainsOptions extends OperationOptions {
    * its `cause`. Errors and rejections of this function are ignored. Default: the causes are not reported.
    */
   onError?: ((cause: unknown) => unknown) | undefined
+  /**
+   * Decides which names the team may newly register; see {@link CheckNames}. Needs a store with `find`, and costs one
+   * lookup more. Default: the rules of overlap alone decide.
+   */
+  checkNames?: CheckNames | undefined
 }
 
 /**
@@ -35,8 +41,9 @@ export interface RegisterDomainsOptions extends OperationOptions {
  *   synchronized within this time, the call fails with 503.
  * @returns One result for each submitted hostname, in the submitted order, and totals.
  * @throws {ApiError} if the whole call fails. Checked in this order: 403 `insufficient_scope`, 400 `invalid_request`,
- *   404 `team_not_found`, 403 `team_suspended`, 403 `domain_limit_reached`. With any of these errors, nothing was
- *   saved. 503 `domain_registration_unavailable` if everything was saved, but not yet synchronized. 500
+ *   404 `team_not_found`, 403 `team_suspended`, 500 `internal_error` if `checkNames` fails, 403
+ *   `domain_limit_reached`. With any of these errors, nothing was saved. 503 `domain_registration_unavailable` if
+ *   everything was saved, but not yet synchronized. 500
  *   `internal_error` if the team cannot be looked up, if the store failed for every hostname, or if the team has a
  *   limit and the store cannot count.
  * @throws {TypeError} if the time limit is invalid. The time limit is checked before anything else.
@@ -64,7 +71,8 @@ export const runRegister = (
 ): Promise<RegisterDomainsResponse> =>
   trace('register', async context => {
     requireOptions(options, rules)
-    const { onError, timeLimit = CALL_TIME_LIMIT } = options
+    const { onError, checkNames, timeLimit = CALL_TIME_LIMIT } = options
+    if (checkNames) requireMethod(store, 'find')
     const deadline = createDeadline(timeLimit)
 
     requireScope(keyContext)
@@ -74,7 +82,9 @@ export const runRegister = (
     context.teamId = team.id
 
     const submitted = request.domains.map(readSubmitted)
-    const names = submitted.filter(isName)
+    const sent = submitted.filter(isName)
+    const question = { team, keyContext, store, deadline, progress }
+    const names = checkNames ? await askAboutNames({ checkNames, ...question }, sent) : sent
     progress.step = 'register'
     const causes: unknown[] = []
     const outcomes = await registerNames(
@@ -102,6 +112,7 @@ export const runRegister = (
   })
 
 const rules: Rules = {
+  checkNames: checkNamesRule,
   onError: { holds: optional(isFunction), expected: 'a function that takes an error' },
   timeLimit: timeLimitRule,
 }
@@ -120,8 +131,6 @@ async function synchronize(outcomes: Iterable<Outcome>, store: DomainStore, dead
     throw notSynchronized(cause)
   }
 }
-
-const isInternalError = (outcome: Outcome) => outcome.status === 'invalid' && outcome.code === 'internal_error'
 
 const toOne = (causes: readonly unknown[]): unknown =>
   causes.length > 1 ? new AggregateError(causes, 'The store failed in several ways') : causes[0]

@@ -39,23 +39,27 @@ type Group = readonly number[]
  * @returns One outcome for each name, in the same order.
  * @throws {ApiError} 403 `domain_limit_reached`, and 500 if the store does not count. In both cases nothing is saved.
  *   If another call reaches the limit after part of this call was saved, the remaining names get `internal_error`.
+ *   A name that an attempt saved whose response was lost is `created`, because a later attempt finds its ID.
  */
 export async function registerNames(registrar: Registrar, names: readonly Submitted[]): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = names.map(() => unprocessed)
   const groups = toGroups(names)
   const failed: unknown[] = []
+  const causes: unknown[] = []
+  const ownIds = new Set<string>()
   let isFull = false
 
   async function attempt(part: readonly Group[]) {
     const places = part.flat().sort((one, other) => one - other)
-    const batch = await registerBatch(registrar, names, places).catch((cause: unknown) => ({ cause }))
+    const batch = await registerBatch(registrar, names, places, ownIds).catch((cause: unknown) => ({ cause }))
     if ('outcomes' in batch) {
-      batch.outcomes.forEach((outcome, index) => {
-        outcomes[places[index] as number] = outcome
-      })
+      for (const [index, outcome] of batch.outcomes.entries()) outcomes[places[index] as number] = outcome
+      if (batch.outcomes.some(isInternalError)) causes.push(new Error(NOT_ASKED))
       return null
     }
     if ('refusal' in batch) {
+      // The responses of earlier attempts may have been lost after they had saved some names.
+      for (const [place, outcome] of batch.own) outcomes[place] = outcome
       if (!outcomes.some(({ status }) => status === 'created')) throw batch.refusal
       isFull = true
     }
@@ -69,11 +73,15 @@ export async function registerNames(registrar: Registrar, names: readonly Submit
     registrar.deadline.remaining() < SHORTEST_WAIT ||
     (!hasSucceeded && failures >= mostFailuresInARow(groups.length))
   const { alone, left } = await workByHalves([groups], { attempt, isOver })
-  const causes = alone.map(each => each.cause)
+  causes.push(...alone.map(each => each.cause))
   if (left.length > 0) causes.push(...(failed.length > 0 ? failed : [new Error('No time was left for the store')]))
   for (const each of distinct(causes)) registrar.onError(each)
   return outcomes
 }
+
+const NOT_ASKED = 'Names became available after "checkNames" was asked about the call, so they were not registered'
+
+export const isInternalError = (outcome: Outcome) => outcome.status === 'invalid' && outcome.code === 'internal_error'
 
 /** The resolution of timers, in milliseconds. */
 const SHORTEST_WAIT = 1
@@ -94,30 +102,39 @@ function toGroups(names: readonly Submitted[]): Group[] {
   return [...groups.values()]
 }
 
+type BatchResult =
+  | { readonly outcomes: readonly Outcome[] }
+  | { readonly refusal: ApiError; readonly own: ReadonlyMap<number, Outcome> }
+
 /**
  * Registers some of the names of a call. If the team has a limit, all names of the call count toward the limit.
  *
  * @param places The positions of the names to register.
+ * @param ownIds The IDs that the attempts of this call were about to save.
  * @returns The outcomes of the names at these positions, or the error if the call exceeds the team's limit. In the case
- *   of an error, nothing was saved.
+ *   of an error, this batch saved nothing.
  */
 async function registerBatch(
   { store, teamId, maxDomains = null, deadline }: Registrar,
   names: readonly Submitted[],
   places: readonly number[],
-): Promise<{ readonly outcomes: readonly Outcome[] } | { readonly refusal: ApiError }> {
+  ownIds: Set<string>,
+): Promise<BatchResult> {
   const timeLimit = deadline.remaining() / 2
   const part = places.map(place => names[place] as Submitted)
   const limit = maxDomains === null ? undefined : { maxDomains, names }
-  const request = createRegistrationRequest({ teamId, submitted: part, timeLimit, limit })
+  const willSave = (domainIds: readonly string[]) => {
+    for (const domainId of domainIds) ownIds.add(domainId)
+  }
+  const request = createRegistrationRequest({ teamId, submitted: part, timeLimit, limit, willSave })
   const registered = await waitForStore(store, store.register(request), deadline, timeLimit)
   const found = requireFound(registered)
-  if (!limit) return { outcomes: toOutcomes(part, judgeAll(teamId, part, found), registered) }
+  if (!limit) return { outcomes: toOutcomes(part, judgeAll(teamId, part, found), registered, ownIds) }
   const verdicts = judgeAll(teamId, names, found)
   const refusal = findLimitError(limit.maxDomains, found, verdicts)
-  if (refusal) return { refusal }
+  if (refusal) return { refusal, own: findOwn(names, found, ownIds) }
   const ofPart = places.map(place => verdicts[place] as Verdict)
-  return { outcomes: toOutcomes(part, ofPart, registered) }
+  return { outcomes: toOutcomes(part, ofPart, registered, ownIds) }
 }
 
 function requireFound({ found, saved }: SavedRegistrations): LookUpResult {
@@ -129,6 +146,7 @@ function toOutcomes(
   names: readonly Submitted[],
   verdicts: readonly Verdict[],
   { found, saved }: SavedRegistrations,
+  ownIds: ReadonlySet<string>,
 ): Outcome[] {
   const created = names.filter((_, index) => verdicts[index]?.status === 'created')
   if (saved.length !== created.length || created.some((name, index) => saved[index]?.domain !== name.domain)) {
@@ -136,11 +154,30 @@ function toOutcomes(
   }
   const existing = new Map<string, Registration>()
   for (const registration of [...found.registrations, ...saved]) existing.set(registration.domain, registration)
+  const own = findOwn(names, found, ownIds)
   return names.map(({ domain }, index) => {
     const verdict = verdicts[index] as Verdict
     if (verdict.status === 'invalid') return verdict
-    return { status: verdict.status, registration: existing.get(domain) as Registration }
+    return own.get(index) ?? { status: verdict.status, registration: existing.get(domain) as Registration }
   })
+}
+
+/**
+ * Finds names that an earlier attempt of this call saved, although its response was lost. If the call contains a name
+ * several times, only its first position is returned: the others are `existing`.
+ */
+function findOwn(
+  names: readonly Submitted[],
+  { registrations }: LookUpResult,
+  ownIds: ReadonlySet<string>,
+): ReadonlyMap<number, Outcome> {
+  const own = registrations.filter(({ domainId }) => ownIds.has(domainId))
+  return new Map(
+    own.map(registration => [
+      names.findIndex(({ domain }) => domain === registration.domain),
+      { status: 'created', registration },
+    ]),
+  )
 }
 
 /** Returns the first cause of each kind. Errors are of the same kind if they differ only in numbers, such as ports. */

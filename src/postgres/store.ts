@@ -147,6 +147,7 @@ async function register(
     synchronized: lease === null,
     createdAt,
   }))
+  step.willSave?.(saved.map(({ domainId }) => domainId))
   insert(transaction, teamId, saved, createdAt)
   if (lease !== null) {
     addChanges(transaction, 'registered', saved, () => lease)

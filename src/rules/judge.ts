@@ -43,10 +43,13 @@ interface SubmittedCall {
    * are saved only if the whole call is within the limit.
    */
   readonly limit?: CallLimit | undefined
+  /** See {@link RegistrationRequest.willSave}. */
+  readonly willSave?: RegistrationRequest['willSave']
 }
 
 /** Turns the names of a call into the request for the store. */
-export function createRegistrationRequest({ teamId, submitted, timeLimit, limit }: SubmittedCall): RegistrationRequest {
+export function createRegistrationRequest(call: SubmittedCall): RegistrationRequest {
+  const { teamId, submitted, timeLimit, limit, willSave } = call
   const judged = limit?.names ?? submitted
   const part = limit && new Set(submitted)
   return {
@@ -55,6 +58,7 @@ export function createRegistrationRequest({ teamId, submitted, timeLimit, limit 
       ...new Set(submitted.filter(isAllowed).map(({ registrableDomain }) => registrableDomain)),
     ].sort(),
     timeLimit,
+    ...(willSave && { willSave }),
     decide(found) {
       const verdicts = judgeAll(teamId, judged, found)
       if (limit && findLimitError(limit.maxDomains, found, verdicts)) return []
@@ -64,10 +68,10 @@ export function createRegistrationRequest({ teamId, submitted, timeLimit, limit 
 }
 
 /**
- * Whether today's list allows a name. A name that the list rejects is looked up, but cannot be created, so it needs
- * neither a lock nor an overlap check.
+ * Whether today's list and the application allow a name. Any other name is looked up, but cannot be created, so it
+ * needs neither a lock nor an overlap check.
  */
-const isAllowed = ({ refusal }: Submitted) => refusal === undefined
+const isAllowed = ({ refusal, answer }: Submitted) => refusal === undefined && typeof answer !== 'object'
 
 /**
  * Creates the lookups for some names: the names themselves, every wildcard that could cover one of them, and all names

@@ -1,4 +1,4 @@
-import { classifyHostname, type InvalidHostname } from '../hostname/classify.ts'
+import { classifyHostname, type HostnameRejection, type InvalidHostname } from '../hostname/classify.ts'
 import { displayHostname } from '../hostname/display.ts'
 import { quote } from '../hostname/quote.ts'
 import { baseOf, isWildcard, type Name } from './name.ts'
@@ -24,7 +24,14 @@ export interface Held {
 /** The verdict on a submitted name. */
 export type Verdict =
   | { readonly status: 'created' | 'existing' }
-  | ({ readonly status: 'invalid' } & (Conflict | InvalidHostname))
+  | ({ readonly status: 'invalid' } & (Conflict | InvalidHostname | Rejection))
+
+/** A rejection that is neither the hostname's fault nor a conflict. */
+interface Rejection {
+  readonly code: HostnameRejection | ConflictCode | 'internal_error'
+  readonly reason: string
+  readonly message: string
+}
 
 /** The registrations with which a name conflicts. */
 export interface Conflict {
@@ -52,9 +59,11 @@ export type ConflictCode = 'wildcard_conflict' | 'subdomain_conflict' | 'domain_
  * | --- | --- | --- |
  * | the same name, by the same team | any | `existing` |
  * | anything else | a name that today's suffix list rejects | the code of that rejection |
+ * | anything else | a name that the application rejects | the code of that rejection |
  * | a wildcard of the same team that covers the name | any | `wildcard_conflict` |
  * | names of the same team that the wildcard would cover | wildcard | `subdomain_conflict` |
  * | the same or an overlapping name, by another team | any | `domain_already_licensed` |
+ * | none of these | a name about which the application was not asked | `internal_error` |
  * | none of these | any | `created` |
  *
  * Messages never name registrations of other teams.
@@ -63,6 +72,7 @@ export function judge(name: Submitted, teamId: string, holdings: Holdings): Verd
   const owner = holdings.ownerOf(name.domain)
   if (owner === teamId) return { status: 'existing' }
   if (name.refusal) return { status: 'invalid', ...name.refusal }
+  if (typeof name.answer === 'object') return { status: 'invalid', ...name.answer }
 
   const covering = holdings.wildcardsAbove(name).filter(wildcard => covers(wildcard.domain, name))
   const ownWildcard = covering.find(wildcard => wildcard.teamId === teamId)
@@ -83,8 +93,16 @@ export function judge(name: Submitted, teamId: string, holdings: Holdings): Verd
     const message = `${quoteSent(name)} cannot be registered: it overlaps with a registration of another team.`
     return toVerdict('domain_already_licensed', message)
   }
-  return { status: 'created' }
+  return name.answer === 'not asked' ? notAsked : { status: 'created' }
 }
+
+/** The name has become free after the application was asked about the call. */
+const notAsked = {
+  status: 'invalid',
+  code: 'internal_error',
+  reason: 'internal_error',
+  message: 'The hostname became available during this call; send it again.',
+} as const satisfies Verdict
 
 /**
  * Returns whether a registered wildcard covers a name below its base. A public suffix between the name and the base

@@ -117,6 +117,12 @@ export interface RegistrationRequest extends LookUp {
    * @returns The distinct names to register for the team, without names that are already registered.
    */
   decide(found: LookUpResult): readonly Name[]
+  /**
+   * A store SHOULD call this function with the IDs of the new registrations before it saves them. If the save succeeds,
+   * but its response is lost, the call finds these IDs when it tries again, and reports the names as `created` instead
+   * of `existing`.
+   */
+  willSave?(domainIds: readonly string[]): void
 }
 
 /** The result of {@link DomainStore.register}. */

@@ -1,6 +1,27 @@
 import { classifyHostname, type InvalidHostname, toFormerName } from '../hostname/classify.ts'
 import { baseOf, isWildcard, type Name } from './name.ts'
 
+/** The codes with which the application may reject a new name: all codes of results except `internal_error`. */
+export const refusalCodes = [
+  'empty_domain',
+  'invalid_domain',
+  'public_suffix_domain',
+  'internal_domain',
+  'reserved_ip',
+  'wildcard_conflict',
+  'subdomain_conflict',
+  'domain_already_licensed',
+] as const
+
+/** The application's word against a new name, which becomes the result of the name. */
+export interface NameRefusal {
+  code: (typeof refusalCodes)[number]
+  /** A message for people, in your own words. It is sent to the caller unchanged. */
+  message: string
+  /** A more detailed code of your own, for the result of a preview. Default: the code. */
+  reason?: string | undefined
+}
+
 /** A name that a caller sent. */
 export interface Submitted extends Name {
   /** The name as sent, for messages. Default: the canonical form. */
@@ -10,6 +31,11 @@ export interface Submitted extends Name {
    * of Unicode, its status is still `existing`.
    */
   readonly refusal?: InvalidHostname
+  /**
+   * The application's word against registering the name now, or that it was not asked. Default: the name may be
+   * registered. If the team has registered the name before, its status is still `existing`.
+   */
+  readonly answer?: (NameRefusal & { readonly reason: string }) | 'not asked' | undefined
 }
 
 /**

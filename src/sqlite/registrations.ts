@@ -39,6 +39,7 @@ export function createRegistrations(statements: PreparedStatements, outbox: Stor
     const found = find(lookUp)
     const { created, waiting } = decide(found)
     const saved = save(lookUp.teamId, created, lease === null)
+    lookUp.willSave?.(saved.map(({ domainId }) => domainId))
     if (lease !== null) {
       for (const registration of saved) outbox.add(registration, 'registered', lease)
       outbox.lease(waiting, lease)

@@ -60,8 +60,11 @@ export type PreviewResult =
 
 /** A hostname that would not be registered, with more details than the result of registering it would have. */
 export interface InvalidPreview extends InvalidResult, HostnameDetails {
-  /** A more detailed code, so you can write your own messages, reworded or translated; see `docs/reasons.md`. */
-  reason: HostnameReason | ConflictCode
+  /**
+   * A more detailed code, so you can write your own messages, reworded or translated; see `docs/reasons.md`. Your
+   * server's own `checkNames` may return other reasons.
+   */
+  reason: HostnameReason | ConflictCode | (string & {})
   /** The hostname to send instead, in canonical form, if it is certain what was meant. */
   suggestion?: string | undefined
   /** The same name in A-labels, to send if the rejected character is intended. */
@@ -151,7 +154,10 @@ function count<Status extends string>(
 }
 
 /** Creates the result of a hostname that registering would reject. */
-export function toInvalidPreview(input: string, refused: InvalidHostname | Conflict): InvalidPreview {
+export function toInvalidPreview(
+  input: string,
+  refused: InvalidHostname | Conflict | NonNullable<Pick<InvalidPreview, 'code' | 'message' | 'reason'>>,
+): InvalidPreview {
   const { valid: _, ...result } = { valid: false, ...refused }
   return { ...result, status: 'invalid', input }
 }

@@ -22,6 +22,7 @@ const states: Readonly<Record<ScenarioName, number>> = {
   'a push succeeds in part': 227,
   'a failed push is made due during a release': 466,
   'calls of one team reach its limit': 94,
+  'the application is asked about names that another team releases and registers': 61,
   'a name is imported, registered and released': 430,
   'a name is transferred twice and released': 586,
   'a transfer and a call reach a limit': 118,

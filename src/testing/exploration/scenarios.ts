@@ -1,3 +1,4 @@
+import type { CheckNames } from '../../operations/check-names.ts'
 import { deleteDomains } from '../../operations/delete-domains.ts'
 import { importDomains } from '../../operations/import-domains.ts'
 import { registerDomains } from '../../operations/register-domains.ts'
@@ -63,6 +64,29 @@ export const register = (teamId: string, ...domains: readonly string[]): Action 
       const isError = data.results.some(result => result.status === 'invalid' && result.code === 'internal_error')
       return {
         hasFailed: isError ? 'internal_error' : undefined,
+        held: data.results.flatMap(result => (result.status === 'invalid' ? [] : result.domainId)),
+      }
+    }),
+})
+
+/**
+ * Registers names that the application allows if it is asked. Names that became available meanwhile may get
+ * `internal_error`, but must not be registered.
+ */
+export const registerAsking = (teamId: string, ...domains: readonly string[]): Action => ({
+  teamId,
+  run: store =>
+    attempt(async () => {
+      const asked = new Set<string>()
+      const checkNames: CheckNames = names => {
+        for (const { domain } of names) asked.add(domain)
+        return names.map(() => null)
+      }
+      const options = { timeLimit: TIME_LIMIT, checkNames }
+      const { data } = await registerDomains(keyOf(teamId), { domains }, store, options)
+      const unasked = data.results.find(({ status, input }) => status === 'created' && !asked.has(input))
+      return {
+        hasFailed: unasked && `${unasked.input} was registered, but the application was not asked`,
         held: data.results.flatMap(result => (result.status === 'invalid' ? [] : result.domainId)),
       }
     }),
@@ -188,6 +212,14 @@ export const scenarios = {
       'caller 2': [register('3', 'b.example.net')],
     },
     faults: 1,
+  },
+  'the application is asked about names that another team releases and registers': {
+    before: [register('2', 'a.example.com')],
+    processes: {
+      'team 1': [registerAsking('1', 'a.example.com', 'b.example.com')],
+      'team 2': [release('2', 'a.example.com'), register('2', 'b.example.com')],
+    },
+    faults: 0,
   },
   'a name is imported, registered and released': {
     needs: 'import',

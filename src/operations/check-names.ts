@@ -1,0 +1,121 @@
+import { internalError } from '../errors/call-errors.ts'
+import type { KeyContext } from '../keys/key-context.ts'
+import { isFunction, optional, type Rule } from '../options.ts'
+import { createHoldings, createLookUp, findBases } from '../rules/judge.ts'
+import { isAddress, isWildcard } from '../rules/name.ts'
+import { judge } from '../rules/overlap.ts'
+import type { Team } from '../rules/registration.ts'
+import { type NameRefusal, refusalCodes, type Submitted } from '../rules/submitted.ts'
+import type { DomainStore } from '../store/contract.ts'
+import type { Awaitable } from '../time/awaitable.ts'
+import { type Deadline, waitForStore } from '../time/deadline.ts'
+import { runWithin } from '../time/run-within.ts'
+import { type CallProgress, requireMethod, tryStore } from './call.ts'
+
+/** A name that a call would newly register. */
+export interface ProposedName {
+  /** The hostname exactly as it was submitted; if the call contains it several times, the first spelling. */
+  input: string
+  /** The hostname in canonical form, as it would be registered. */
+  domain: string
+  kind: 'name' | 'wildcard' | 'ip'
+  /** The registrable domain, `example.com`; for an IP address, the address itself. */
+  registrableDomain: string
+}
+
+/**
+ * Decides which names a team may newly register: your own rules, beside the rules of overlap. It is called at most once
+ * for each call, before anything is saved, with all names that the call may newly register, at most 100. It is never
+ * called about names that the team has registered already, so every call can be sent again, nor about names that are
+ * invalid anyway.
+ *
+ * If it throws, does not answer within the time limit of the call, or returns anything but an array with one entry for
+ * each name, the call fails with 500 `internal_error`, and nothing is saved.
+ *
+ * @param names The names, each once, in the submitted order.
+ * @param context The team and the caller. `signal` is aborted when the call stops waiting.
+ * @returns For each name, in the same order: `null` if the team may register it, otherwise the result for the caller.
+ *
+ * @example
+ * const checkNames: CheckNames = names =>
+ *   names.map(({ kind }) =>
+ *     kind === 'wildcard' ? { code: 'invalid_domain', message: 'Your plan has no wildcards.' } : null,
+ *   )
+ */
+export type CheckNames = (
+  names: readonly ProposedName[],
+  context: { team: Team; keyContext: KeyContext; signal: AbortSignal },
+) => Awaitable<readonly (NameRefusal | null)[]>
+
+export const checkNamesRule: Rule = {
+  holds: optional(isFunction),
+  expected: 'a function that takes an array of names',
+}
+
+interface Question {
+  readonly checkNames: CheckNames
+  readonly team: Team
+  readonly keyContext: KeyContext
+  readonly store: DomainStore
+  readonly deadline: Deadline
+  readonly progress: CallProgress
+}
+
+/**
+ * Asks the application about the names of a call that may be newly registered: all that are valid, not registered by
+ * the team, and without a conflict. Two new names of the call that conflict with each other are both asked about,
+ * because the answer decides which of them is registered.
+ *
+ * @returns The names with the application's answers. A name that was not asked about is marked, and is not registered
+ *   even if it becomes free before the call saves.
+ */
+export async function askAboutNames(
+  { checkNames, team, keyContext, store, deadline, progress }: Question,
+  names: readonly Submitted[],
+): Promise<readonly Submitted[]> {
+  progress.step = 'find'
+  const isNew = await tryStore('The registrations could not be looked up.', async () => {
+    const lookUp = createLookUp(team.id, names)
+    const found = await waitForStore(store, requireMethod(store, 'find')(lookUp), deadline)
+    const holdings = createHoldings(team.id, findBases(names), found)
+    return (name: Submitted) => judge(name, team.id, holdings).status === 'created'
+  })
+  const proposed = new Map<string, ProposedName>()
+  for (const name of names) {
+    const { domain, registrableDomain, input = domain } = name
+    const kind = isAddress(domain) ? 'ip' : isWildcard(domain) ? 'wildcard' : 'name'
+    if (!proposed.has(domain) && isNew(name)) proposed.set(domain, { input, domain, kind, registrableDomain })
+  }
+  const answers = new Map<string, NameRefusal | null>()
+  if (proposed.size > 0) {
+    progress.step = 'checkNames'
+    try {
+      const message = `"checkNames" did not answer within the time limit of ${deadline.timeLimit} ms`
+      const asked = [...proposed.values()]
+      const given = await runWithin({ milliseconds: deadline.remaining(), message }, signal =>
+        checkNames(asked, { team, keyContext, signal }),
+      )
+      if (!Array.isArray(given) || given.length !== proposed.size || !given.every(isAnswer)) throw wrongAnswer
+      for (const [index, domain] of [...proposed.keys()].entries()) answers.set(domain, given[index])
+    } catch (cause) {
+      throw internalError('The names could not be checked; nothing was saved.', cause)
+    }
+  }
+  return names.map(name => {
+    const answer = answers.get(name.domain)
+    if (answer === null) return name
+    return { ...name, answer: answer ? { ...answer, reason: answer.reason ?? answer.code } : 'not asked' }
+  })
+}
+
+function isAnswer(answer: unknown): boolean {
+  if (answer === null) return true
+  const { code, message, reason } = (answer ?? {}) as Partial<Record<keyof NameRefusal, unknown>>
+  const isReason = reason === undefined || (typeof reason === 'string' && reason !== '')
+  return refusalCodes.includes(code as NameRefusal['code']) && typeof message === 'string' && message !== '' && isReason
+}
+
+const wrongAnswer = new TypeError(
+  '"checkNames" must return an array with one entry for each name: null, or an object with a "code" ' +
+    `(${refusalCodes.join(', ')}), a "message" and perhaps a "reason"`,
+)

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../errors/api-error.ts'
 import type { HostnameRejection, InvalidHostname } from '../hostname/classify.ts'
 import type { HostnameDetails, HostnameReason } from '../hostname/mistake.ts'
-import type { Conflict, ConflictCode } from '../rules/overlap.ts'
+import type { ConflictCode, Verdict } from '../rules/overlap.ts'
 
 /** Why a hostname was not registered. The codes of {@link HostnameRejection} depend only on the hostname. */
 export type InvalidCode =
@@ -156,7 +156,7 @@ function count<Status extends string>(
 /** Creates the result of a hostname that registering would reject. */
 export function toInvalidPreview(
   input: string,
-  refused: InvalidHostname | Conflict | NonNullable<Pick<InvalidPreview, 'code' | 'message' | 'reason'>>,
+  refused: InvalidHostname | Extract<Verdict, { status: 'invalid' }>,
 ): InvalidPreview {
   const { valid: _, ...result } = { valid: false, ...refused }
   return { ...result, status: 'invalid', input }

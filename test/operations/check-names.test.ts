@@ -27,7 +27,7 @@ const statuses = (results: readonly { status: string; code?: string }[]) =>
   results.map(result => result.code ?? result.status)
 
 describe('checkNames', () => {
-  test('is asked once, about the names that are new, and its answers are the results of create and preview', async () => {
+  test('is asked once about the names that are new, and create and preview agree', async () => {
     const store = createStore()
     await save(store, '1', ['held.com', '*.covering.com'])
     await save(store, '2', ['taken.com'])
@@ -60,7 +60,7 @@ describe('checkNames', () => {
     expect([statuses(data.results), asked]).toEqual([['existing', 'existing'], []])
   })
 
-  test('is asked about all new names that conflict with each other, because its answer decides between them', async () => {
+  test('is asked about all new names that conflict with each other, because it decides', async () => {
     const store = createStore()
     const { asked, checkNames } = createCheck(({ kind }) => (kind === 'wildcard' ? denied : null))
     const body = { domains: ['*.a.com', 'x.a.com'] }
@@ -73,7 +73,7 @@ describe('checkNames', () => {
     ])
   })
 
-  test('comes after team_suspended and before domain_limit_reached, where names that it rejects do not count', async () => {
+  test('comes after team_suspended and before domain_limit_reached', async () => {
     const store = createMemoryStore({
       teams: [
         { id: '1', organizationId: '10', state: 'active', maxDomains: 1 },
@@ -116,34 +116,31 @@ describe('checkNames', () => {
     ['answers with internal_error', () => [null, { code: 'internal_error', message: 'No' }]],
     ['answers without a message', () => [null, { code: 'invalid_domain' }]],
     ['answers with a reason that is no string', () => [null, { ...denied, reason: 7 }]],
-  ])(
-    'that %s makes the call a 500 with Retry-After that saves nothing, and onError hears of the step',
-    async (_, answer) => {
-      const store = createStore()
-      const heard: unknown[] = []
-      const handle = createHandler({
-        store,
-        authenticate: () => team1,
-        operations: ['create', 'preview'],
-        checkNames: answer as CheckNames,
-        timeLimit: 200,
-        onError: (error, { step }) => void heard.push([step, error instanceof Error]),
+  ])('that %s makes the call a 500 that saves nothing, and onError gets the step', async (_, answer) => {
+    const store = createStore()
+    const heard: unknown[] = []
+    const handle = createHandler({
+      store,
+      authenticate: () => team1,
+      operations: ['create', 'preview'],
+      checkNames: answer as CheckNames,
+      timeLimit: 200,
+      onError: (error, { step }) => void heard.push([step, error instanceof Error]),
+    })
+    for (const operation of ['create', 'preview'] as const) {
+      const response = await handle({
+        operation,
+        header: name => (name === 'content-type' ? 'application/json' : null),
+        readBody: () => ({ json: { domains: ['a.com', 'b.com'] } }),
       })
-      for (const operation of ['create', 'preview'] as const) {
-        const response = await handle({
-          operation,
-          header: name => (name === 'content-type' ? 'application/json' : null),
-          readBody: () => ({ json: { domains: ['a.com', 'b.com'] } }),
-        })
-        expect(response).toMatchObject({ status: 500, headers: { 'Retry-After': '5' } })
-      }
-      expect(heard).toEqual([
-        ['checkNames', true],
-        ['checkNames', true],
-      ])
-      expect(await store.count()).toBe(0)
-    },
-  )
+      expect(response).toMatchObject({ status: 500, headers: { 'Retry-After': '5' } })
+    }
+    expect(heard).toEqual([
+      ['checkNames', true],
+      ['checkNames', true],
+    ])
+    expect(await store.count()).toBe(0)
+  })
 
   test('is aborted when the call stops waiting', async () => {
     const signals: AbortSignal[] = []

@@ -22,6 +22,29 @@ describe('a call', () => {
     expect(await register(store, domains.slice(10))).toMatchObject({ created: 40 })
   })
 
+  test('whose lost response saved a name before the team was full is not a 403, and says what it saved', async () => {
+    const store = createLimitedStore(3)
+    let attempts = 0
+    const unreliable: DomainStore = {
+      ...store,
+      async register(request) {
+        attempts += 1
+        if (attempts === 1) throw new Error('connection lost')
+        const saved = await store.register(request)
+        if (attempts > 2) return saved
+        await save(store, '1', ['x.com', 'y.com'])
+        throw new Error('answer lost')
+      },
+    }
+    const causes: unknown[] = []
+    const options = { onError: (cause: unknown) => causes.push(cause) }
+    const { data } = await registerDomains(team1, { domains: ['a.com', 'b.com', 'c.com'] }, unreliable, options)
+    const codes = data.results.map(result => (result.status === 'invalid' ? result.code : result.status))
+    expect(codes).toEqual(['created', 'internal_error', 'internal_error'])
+    expect(causes).toContainEqual(expect.objectContaining({ code: 'domain_limit_reached' }))
+    expect((await store.list()).map(({ domain }) => domain)).toEqual(['a.com', 'x.com', 'y.com'])
+  })
+
   test('does not count existing, repeated or invalid names towards the limit', async () => {
     const store = createLimitedStore(2)
     await register(store, ['a.com'])

@@ -142,17 +142,44 @@ describe('if a batch of names fails', () => {
     expect(onError).not.toHaveBeenCalled()
   })
 
-  test('after it was saved, its names are returned as existing', async () => {
-    let hasFailed = false
-    const { summary } = await registerThrough(async (request, register) => {
-      const saved = await register(request)
-      if (!hasFailed) {
+  describe('after it was saved, because its response is lost', () => {
+    const losing = (keep: (request: RegistrationRequest) => RegistrationRequest): Tampering => {
+      let hasFailed = false
+      return async (request, register) => {
+        const saved = await register(keep(request))
+        if (hasFailed) return saved
         hasFailed = true
         throw new Error('answer lost')
       }
-      return saved
-    }, hundred)
-    expect(new Set(summary)).toEqual(new Set(['existing']))
+    }
+
+    test('its names are created, because the next attempt finds the IDs of this call', async () => {
+      const { summary, outcomes, store } = await registerThrough(
+        losing(request => request),
+        [...hundred, toName('www.n0.com')],
+      )
+      expect(summary).toEqual([...hundred.map(() => 'created'), 'existing'])
+      const ids = outcomes.map(outcome => outcome.status !== 'invalid' && outcome.registration.domainId)
+      expect(new Set(ids)).toEqual(new Set((await store.list?.())?.map(({ domainId }) => domainId)))
+    })
+
+    test('a name that another call has registered meanwhile is existing', async () => {
+      const { summary } = await registerThrough(async (request, register) => {
+        const isFirst = request.domains.length > 1
+        if (isFirst) await register({ ...request, decide: found => request.decide(found).slice(1), willSave: () => {} })
+        if (isFirst) throw new Error('answer lost')
+        return register(request)
+      }, ['a.com', 'b.com'].map(toName))
+      expect(summary).toEqual(['created', 'existing'])
+    })
+
+    test('its names are existing if the store does not say which IDs it saves', async () => {
+      const { summary } = await registerThrough(
+        losing(({ willSave: _, ...request }) => request),
+        hundred,
+      )
+      expect(new Set(summary)).toEqual(new Set(['existing']))
+    })
   })
 
   test('names in one registrable domain are retried together, because their results depend on each other', async () => {

@@ -26,9 +26,11 @@ test.each([
 })
 
 /** The values of a type as JSON: without `undefined`, and without `readonly`, which says nothing about a value. */
-type Sent<Value> = Value extends object
-  ? { -readonly [Name in keyof Value]: Sent<Exclude<Value[Name], undefined>> }
-  : Value
+type Sent<Value> = Value extends string
+  ? Value
+  : Value extends object
+    ? { -readonly [Name in keyof Value]: Sent<Exclude<Value[Name], undefined>> }
+    : Value
 
 test('the compiler finds each public type equal to the schema of the OpenAPI document', () => {
   type Schemas = typeof schemas

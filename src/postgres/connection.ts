@@ -126,6 +126,8 @@ export const toCommands = (settings: Settings): string =>
  */
 export interface Sequence extends Transaction {
   add(query: BoundStatement): Promise<Answer>
+  /** Whether the server has answered a statement. */
+  isAnswered(): boolean
   /** Whether the sequence contains changes that must be committed. */
   hasChanges(): boolean
   /**
@@ -142,6 +144,7 @@ export function createSequence(
   { deadline, isPipelined = false }: { readonly deadline: Deadline; readonly isPipelined?: boolean },
 ): Sequence {
   let last: Promise<unknown> = Promise.resolve()
+  let isAnswered = false
   let hasChanges = false
   let isOver = false
 
@@ -157,7 +160,9 @@ export function createSequence(
     const answer = previous.then(() => sent)
     // If this statement fails, all later results reject with its error, so the rejection can be ignored here.
     sent.catch(ignore)
-    answer.catch(ignore)
+    answer.then(() => {
+      isAnswered = true
+    }, ignore)
     last = answer
     return answer
   }
@@ -170,6 +175,7 @@ export function createSequence(
       hasChanges = true
       return ask(...statement)
     },
+    isAnswered: () => isAnswered,
     hasChanges: () => hasChanges,
     async allAnswered() {
       await last
@@ -189,28 +195,57 @@ export function apply(sequence: Sequence, settings: Settings): void {
   void sequence.add({ text: `SELECT ${calls.join(', ')}`, values: Object.values(settings) })
 }
 
-/** Whether an error, or one of its nested causes, has one of these SQLSTATEs. */
-export const hasCode = (error: unknown, codes: ReadonlySet<string>): boolean => findCode(error, codes) !== undefined
-
 /**
  * How many nested causes to search: more than any ORM produces. The limit ends the search if an error is its own cause.
  */
 const DEEPEST = 8
 
-/** An error that wraps another one. Prisma uses `originalCode` and `meta`. */
+/** An error that wraps another one. Prisma uses `originalCode` and `meta`. Bun has the SQLSTATE in `errno`. */
 interface Wrapping {
   readonly code?: unknown
   readonly originalCode?: unknown
+  readonly errno?: unknown
   readonly cause?: unknown
   readonly meta?: { readonly driverAdapterError?: unknown } | undefined
 }
 
-export function findCode(error: unknown, codes: ReadonlySet<string>): string | undefined {
+/** Returns the codes of an error and of its nested causes: SQLSTATEs, and codes of Node.js and of drivers. */
+function codesOf(error: unknown): string[] {
+  const codes: unknown[] = []
   let cause = error as Wrapping | null | undefined
   for (let depth = 0; depth < DEEPEST && typeof cause === 'object' && cause !== null; depth += 1) {
-    const found = [cause.code, cause.originalCode].map(String).find(code => codes.has(code))
-    if (found !== undefined) return found
+    codes.push(cause.code, cause.originalCode, cause.errno)
     cause = (cause.cause ?? cause.meta?.driverAdapterError) as Wrapping | null | undefined
   }
-  return undefined
+  return codes.filter(code => typeof code === 'string')
+}
+
+/** Returns the first of these SQLSTATEs that an error, or one of its nested causes, has. */
+export const findCode = (error: unknown, codes: ReadonlySet<string>): string | undefined =>
+  codesOf(error).find(code => codes.has(code))
+
+/** Whether an error, or one of its nested causes, has one of these SQLSTATEs. */
+export const hasCode = (error: unknown, codes: ReadonlySet<string>): boolean => findCode(error, codes) !== undefined
+
+/** The codes with which a connection ends that had been open. */
+const ends = new Set([
+  '08000', // connection_exception
+  '08003', // connection_does_not_exist
+  '08006', // connection_failure
+  '08P01', // protocol_violation: a pooler has lost its server
+  '57P01', // admin_shutdown
+  '57P02', // crash_shutdown
+  '57P05', // idle_session_timeout
+  'P1017', // Prisma: the server has closed the connection
+])
+/** The codes with which no connection can be opened. */
+const unreachable = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'CONNECT_TIMEOUT'])
+const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/
+
+/** Whether a statement failed because its connection had ended: the server did not answer with an error of its own. */
+export function isLost(error: unknown): boolean {
+  if (error instanceof TimeLimitError || error instanceof TypeError) return false
+  const codes = codesOf(error)
+  if (codes.some(code => ends.has(code))) return true
+  return !codes.some(code => SQLSTATE.test(code) || unreachable.has(code))
 }

@@ -10,6 +10,9 @@ import {
   type Database,
   findCode,
   hasCode,
+  isLost,
+  type Statement,
+  type Transaction,
   toCommands,
 } from './connection.ts'
 
@@ -186,24 +189,59 @@ export function fromBridge(bridge: PostgresBridge, isPipelined = false): Databas
   return {
     isInTransaction: false,
 
-    async ask(deadline, statement, ...parameters) {
-      await deadline.wait(check())
-      const { text, values = [] } = bind(statement, parameters)
-      return (await deadline.wait(bridge.query(text, values))).rows as never
-    },
+    ask: (deadline, statement, ...parameters) =>
+      repeat(deadline, MOST_IDLE, async attempt => {
+        await deadline.wait(check())
+        attempt.isUntouched = isRead(statement)
+        const { text, values = [] } = bind(statement, parameters)
+        return (await deadline.wait(bridge.query(text, values))).rows as never
+      }),
 
-    async transact(deadline, { transaction_isolation, ...settings }, work) {
-      await deadline.wait(check())
-      const running = bridge.transaction(async ({ query }) => {
-        const send = ({ text, values = [] }: BoundStatement) => query(text, values)
-        const sequence = createSequence(send, { deadline, isPipelined })
-        void sequence.add({ text: toCommands({ transaction_isolation: transaction_isolation as string }) })
-        apply(sequence, settings)
-        const result = await work(sequence)
-        await sequence.allAnswered()
-        return result
-      })
-      return deadline.wait(running)
+    transact: (deadline, { transaction_isolation, ...settings }, work) =>
+      repeat(deadline, MOST_IDLE, async attempt => {
+        await deadline.wait(check())
+        attempt.isUntouched = true
+        const token = crypto.randomUUID()
+        const outcome: { result?: Awaited<ReturnType<typeof work>>; isUndone?: boolean } = {}
+        const running = bridge.transaction(async ({ query }) => {
+          const send = ({ text, values = [] }: BoundStatement) => query(text, values)
+          const sequence = createSequence(send, { deadline, isPipelined })
+          const begun = sequence.add({ text: toCommands({ transaction_isolation: transaction_isolation as string }) })
+          begun.then(() => {
+            attempt.isUntouched = false
+          }, ignore)
+          apply(sequence, isPipelined ? settings : { ...settings, [TOKEN]: token })
+          outcome.result = await work(isPipelined ? sequence : guarded(sequence, token))
+          await sequence.allAnswered()
+          if (sequence.hasChanges()) return
+          outcome.isUndone = true
+          throw new Error('The transaction changes nothing, so it is rolled back')
+        })
+        try {
+          await deadline.wait(running)
+        } catch (error) {
+          if (!outcome.isUndone) throw error
+        }
+        return outcome.result as Awaited<ReturnType<typeof work>>
+      }),
+  }
+}
+
+/** A setting that has a value only within the store's own transaction. */
+const TOKEN = 'domain_registration.transaction'
+
+/**
+ * A driver may send a statement after it has rolled back the transaction, because of a time limit of its own. Each
+ * change checks that it runs in the transaction for which it was made. Otherwise the array that says which rows to
+ * change is NULL, so nothing changes.
+ */
+function guarded({ ask, change }: Transaction, token: string): Transaction {
+  return {
+    ask,
+    change: (statement, ...values) => {
+      const isOurs = `current_setting('${TOKEN}', true) = $${values.length + 1}::text`
+      const text = statement.text.replace(/\$1(?=::\w+\[\])/g, `(CASE WHEN ${isOurs} THEN $1 END)`)
+      return text === statement.text ? change(statement, ...values) : change({ ...statement, text }, ...values, token)
     },
   }
 }
@@ -214,9 +252,8 @@ export function fromBridge(bridge: PostgresBridge, isPipelined = false): Databas
  * reads it. Outside a transaction, the value is lost after the first statement.
  */
 async function refuseTransaction(bridge: PostgresBridge): Promise<void> {
-  const name = `domain_registration.transaction`
-  await bridge.query(`SELECT set_config('${name}', 'open', true)`, [])
-  const { rows } = await bridge.query(`SELECT current_setting('${name}', true) AS state`, [])
+  await bridge.query(`SELECT set_config('${TOKEN}', 'open', true)`, [])
+  const { rows } = await bridge.query(`SELECT current_setting('${TOKEN}', true) AS state`, [])
   if ((rows[0] as { state?: unknown } | undefined)?.state !== 'open') return
   throw new TypeError(
     'The option "database" is a bridge whose "query" runs in a transaction. For your own transaction, pass an ' +
@@ -232,6 +269,8 @@ export interface PostgresPool {
   connect(callback: (error: Error | undefined, client: PostgresClient | undefined) => void): unknown
   /** Only clients have this method, so the types do not accept a client as a pool. A client is a single connection. */
   escapeIdentifier?: never
+  /** How many connections the pool has. */
+  readonly totalCount?: number
 }
 
 /** A client of a {@link PostgresPool}. */
@@ -239,6 +278,8 @@ export interface PostgresClient {
   /** Whether the client sends queries without waiting for the previous response. */
   readonly pipeline?: boolean
   query(query: BoundStatement): PromiseLike<Answer>
+  /** Returns `T` or `E` if the connection is in a transaction. */
+  getTransactionStatus?(): unknown
   /** The stream that `pg` writes to. */
   readonly connection?: { readonly stream?: { cork?(): void; uncork?(): void } }
   /** Returns the client to the pool. If an error is passed, closes the client instead. */
@@ -250,59 +291,116 @@ export interface PostgresClient {
 /** How many milliseconds to wait for the response to `ROLLBACK`. Without a response, the connection is closed. */
 const ROLLBACK_TIME_LIMIT = 1000
 
-/**
- * The SQLSTATEs after which the connection is closed, because these failures would recur in the same session, but
- * perhaps not in another one.
- */
-const lastingFailures = new Set([
-  '25006', // read_only_sql_transaction: the server has become a standby
+/** The SQLSTATEs of statements whose prepared form is of no use. The same statement succeeds without a name. */
+const staleStatements = new Set([
   '26000', // invalid_sql_statement_name: somebody has deallocated our prepared statements
   '42P05', // duplicate_prepared_statement: a pooler has swapped the session
   '0A000', // feature_not_supported: the cached plan must not change its result type
 ])
 
+/**
+ * The SQLSTATEs after which the connection is closed, because these failures would recur in the same session, but
+ * perhaps not in another one.
+ */
+const lastingFailures = new Set([
+  ...staleStatements,
+  '25006', // read_only_sql_transaction: the server has become a standby
+])
+
+interface Attempt {
+  /** Whether statements may have names. */
+  readonly isPrepared: boolean
+  /** Whether a lost connection means that nothing was done. */
+  isUntouched: boolean
+}
+
+/** How many idle connections of a pool may have died, if the pool does not say how many it has. */
+const MOST_IDLE = 10
+
+/**
+ * Does on another connection what failed before it did anything: connections may have died while they were idle, and
+ * may have lost their prepared statements.
+ */
+async function repeat<T>(deadline: Deadline, most: number, work: (attempt: Attempt) => Promise<T>): Promise<T> {
+  let isPrepared = true
+  for (let left = most; ; left -= 1) {
+    const attempt = { isPrepared, isUntouched: false }
+    try {
+      return await work(attempt)
+    } catch (error) {
+      const isStale: boolean = isPrepared && hasCode(error, staleStatements)
+      const isRepeatable = isStale || (left > 0 && attempt.isUntouched && isLost(error))
+      if (!isRepeatable || deadline.remaining() === 0) throw error
+      isPrepared &&= !isStale
+    }
+  }
+}
+
+const isRead = ({ text }: Statement<unknown>) => text.startsWith('SELECT')
+
 export function fromPgPool(pool: PostgresPool, preparedStatements: boolean): Database {
-  const send = (client: PostgresClient, query: BoundStatement) =>
-    inOnePacket(client, preparedStatements ? query : { ...query, name: '' })
+  const mostIdle = () => Math.max(MOST_IDLE, pool.totalCount ?? 0)
+  const send = (client: PostgresClient, query: BoundStatement, { isPrepared }: Attempt) =>
+    inOnePacket(client, preparedStatements && isPrepared ? query : { ...query, name: '' })
 
   return {
     isInTransaction: false,
 
-    async ask(deadline, statement, ...values) {
-      const { client, giveBack } = await acquire(pool, deadline)
-      try {
-        const { rows } = await deadline.wait(send(client, bind(statement, values)))
-        giveBack()
-        return rows as never
-      } catch (error) {
-        giveBack(toError(error))
-        throw error
-      }
-    },
+    ask: (deadline, statement, ...values) =>
+      repeat(deadline, mostIdle(), async attempt => {
+        const { client, giveBack } = await acquire(pool, deadline)
+        attempt.isUntouched = isRead(statement)
+        try {
+          const { rows } = await deadline.wait(send(client, bind(statement, values), attempt))
+          giveBack()
+          return rows as never
+        } catch (error) {
+          giveBack(toError(error))
+          throw error
+        }
+      }),
 
-    async transact(deadline, settings, work) {
-      const { client, giveBack } = await acquire(pool, deadline)
-      const isPipelined = client.pipeline === true
-      const sequence = createSequence(query => send(client, query), { deadline, isPipelined })
-      try {
-        void sequence.add({ text: `BEGIN; ${toCommands(settings)}` })
-        const result = await deadline.wait(work(sequence))
-        const end = sequence.hasChanges() ? 'COMMIT' : 'ROLLBACK'
-        const { command } = await deadline.wait(sequence.add({ text: end }))
-        // PostgreSQL responds to the COMMIT of a failed transaction with the tag ROLLBACK, not with an error.
-        if (command !== end) throw new Error('The transaction was rolled back')
-        giveBack()
-        return result
-      } catch (cause) {
-        sequence.end()
-        giveBack((await isRolledBack(client, cause)) ? undefined : toError(cause))
-        throw cause
-      }
-    },
+    transact: (deadline, settings, work) =>
+      repeat(deadline, mostIdle(), async attempt => {
+        const { client, giveBack } = await acquire(pool, deadline)
+        const isPipelined = client.pipeline === true
+        const sequence = createSequence(query => send(client, query, attempt), { deadline, isPipelined })
+        try {
+          const begun = sequence.add({ text: `BEGIN; ${toCommands(settings)}` })
+          const result = await deadline.wait(work(sequence))
+          // Before the COMMIT is sent, it must be known that the connection was alive.
+          await deadline.wait(begun)
+          const end = sequence.hasChanges() ? 'COMMIT' : 'ROLLBACK'
+          const { command } = await deadline.wait(sequence.add({ text: end }))
+          // PostgreSQL responds to the COMMIT of a failed transaction with the tag ROLLBACK, not with an error.
+          if (command !== end) throw new Error('The transaction was rolled back')
+          giveBack()
+          return result
+        } catch (cause) {
+          attempt.isUntouched = !sequence.isAnswered()
+          sequence.end()
+          giveBack((await isRolledBack(client, cause)) ? undefined : toError(cause))
+          throw cause
+        }
+      }),
   }
 }
 
+/**
+ * Takes a client from the pool. A client that somebody has given back inside a transaction is closed: the store would
+ * commit that transaction, or would lose its own changes with it.
+ */
 async function acquire(pool: PostgresPool, deadline: Deadline) {
+  for (;;) {
+    const lent = await acquireAny(pool, deadline)
+    const status = lent.client.getTransactionStatus?.()
+    if (status !== 'T' && status !== 'E') return lent
+    lent.giveBack(new Error('A connection was given back to the pool inside a transaction'))
+    if (deadline.remaining() === 0) throw new TimeLimitError('The time limit was reached before the call began')
+  }
+}
+
+async function acquireAny(pool: PostgresPool, deadline: Deadline) {
   const connecting = connect(pool)
   try {
     return await deadline.wait(connecting)

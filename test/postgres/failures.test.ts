@@ -213,22 +213,20 @@ describe.each([
     expect([pool.totalCount, pool.idleCount, pool.waitingCount]).toEqual([1, 1, 0])
   })
 
-  test('discards a connection whose prepared statements were deallocated', async () => {
+  test('succeeds on another connection if its prepared statements were deallocated', async () => {
     const { database: pool, store } = createStore()
     await save(store, '1', ['a.com', 'www.a.com'])
     await pool.query('DEALLOCATE ALL')
-    await expect(rejection(save(store, '1', ['b.com', 'www.b.com']))).resolves.toMatchObject({ code: '26000' })
     expect(await save(store, '1', ['b.com', 'www.b.com'])).toHaveLength(2)
   })
 
-  test('discards a connection that already has a different prepared statement under the same name', async () => {
+  test('succeeds if its connection already has a different prepared statement under the same name', async () => {
     const { database: pool } = createStore()
     const database = toDatabase({ database: pool })
     const select = { name: 'taken', text: 'SELECT 1 AS number' }
     const settings = { transaction_isolation: 'read committed' }
     const read = async () => (await database.transact(createDeadline(5000), settings, ({ ask }) => ask(select))).rows
     await pool.query('PREPARE taken AS SELECT 2')
-    await expect(rejection(read())).resolves.toMatchObject({ code: '42P05' })
     expect(await read()).toEqual([{ number: 1 }])
   })
 
@@ -244,7 +242,7 @@ describe.each([
     expect(await countListeners()).toBe(before)
   })
 
-  test('discards a connection if a column type has changed since its statements were prepared', async () => {
+  test('succeeds if a column type has changed since its statements were prepared', async () => {
     const { database: pool } = createStore()
     await foreign.query('DROP TABLE IF EXISTS changing; CREATE TABLE changing (value integer)')
     const database = toDatabase({ database: pool })
@@ -253,7 +251,6 @@ describe.each([
     const read = async () => (await database.transact(createDeadline(5000), settings, ({ ask }) => ask(select))).rows
     await read()
     await foreign.query('ALTER TABLE changing ALTER COLUMN value TYPE text')
-    await expect(rejection(read())).resolves.toMatchObject({ code: '0A000' })
     expect(await read()).toEqual([])
   })
 

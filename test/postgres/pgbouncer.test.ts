@@ -61,9 +61,8 @@ describe.skipIf(!program)(name, () => {
     expect(rows).toEqual([{ count: CALLERS + CALLERS * CALLS }])
   })
 
-  test('calls fail if statements have names, so preparedStatements: false is needed', async () => {
-    const failures = await call(createPool(true), 'with_names', true)
-    const codes = failures.map(error => (error as { code?: string }).code)
-    expect(codes.filter(code => code === '26000' || code === '42P05').length).toBeGreaterThan(0)
+  test('calls succeed even if statements have names, because a call that fails is repeated without names', async () => {
+    expect(await call(createPool(true), 'with_names', true)).toEqual([])
+    expect(server.readLog()).toMatch(/prepared statement "domain_registration_\w+" (does not|already) exist/)
   })
 })

@@ -1,6 +1,6 @@
 /**
  * Measures the figures for the goals in `goals.ts`. Most figures are ratios to a yardstick that is measured in the same
- * run. Runs all sections except the long ones, or only the named ones, as in `npm run bench -- http import`. Figures
+ * run. Runs all sections except the long ones, or only the named ones, as in `npm run bench -- http postgres`. Figures
  * are saved after each section. If a section cannot run here, the reason is printed, the section is skipped, and its
  * goals keep their last figures. The exit status is 1 if the median of a goal's figures exceeds the goal, or if a
  * section fails.

@@ -49,10 +49,6 @@ try {
   console.log(run(bin(here, 'publint'), ['--strict', tarball], here).trim())
   console.log(run(bin(here, 'attw'), ['--profile', 'node16', '--no-color', tarball], here).trim())
 
-  console.log(
-    run(bin(here, 'size-limit'), ['--silent'], here).trim() || 'The bundles are as light as .size-limit.json says',
-  )
-
   for (const consumer of ['cjs', 'esm']) {
     const project = join(scratch, consumer)
     cpSync(join(here, 'consumers', 'shared'), project, { recursive: true })
@@ -122,7 +118,7 @@ function requireDefinitionsInSource(project) {
  */
 async function followReadme(tarball, folder) {
   const readme = readFileSync(join(root, 'README.md'), 'utf8')
-  const [install, start, typescript] = [...readme.matchAll(/```sh\n(.*?)```/gs)].map(([, commands]) => commands)
+  const [, install, start, typescript] = [...readme.matchAll(/```sh\n(.*?)```/gs)].map(([, commands]) => commands)
   const [, file, program] = /Save this as `([\w.]+)`:.*?```js\n(.*?)```/s.exec(readme)
   const [, typedFile] = /In TypeScript, save the program as `([\w.]+)`/.exec(readme)
   const [, answer] = /```json\n(.*?)```/s.exec(readme)

@@ -9,8 +9,8 @@ export interface Result {
   readonly isWrong?: boolean
 }
 
-/** The environment and the streams that a command uses: those of `process`, or those of a test. */
-export interface Surroundings {
+/** The environment and the streams of the program: those of `process`, or those of a test. */
+export interface ProgramProcess {
   readonly env: Values
   readonly stdin: NodeJS.ReadableStream
   readonly stdout: NodeJS.WritableStream
@@ -24,7 +24,7 @@ export interface Invocation {
   readonly flags: ReadonlySet<string>
   /** The words after the command's name. */
   readonly operands: readonly string[]
-  readonly surroundings: Surroundings
+  readonly process: ProgramProcess
   /**
    * Returns the address of the database: `--database`, or else `DATABASE_URL`, or else `otherwise`. Does not connect.
    */
@@ -41,17 +41,37 @@ export interface Invocation {
 }
 
 export interface Command {
-  /** The words after the command's name, as the usage shows them. Default: none. */
-  readonly synopsis?: string
-  /** How many words the command takes after its name, not counting options. Default: none. */
-  readonly words?: { readonly least: number; readonly most: number }
+  /** The words after the command's name: `<file>` for one, `<id...>` for at least one, `[id...]` for any number. */
+  readonly words?: string
+  /** What the command does, in one line. */
   readonly purpose: string
-  /** The options that take a value. */
-  readonly options?: readonly string[]
-  /** The options that take no value. */
-  readonly flags?: readonly string[]
+  /** What else its help says, in sentences. */
+  readonly details?: string
+  /** What each option does: `'--team <id>': 'only the registrations of this team'`. */
+  readonly options?: Readonly<Record<string, string>>
+  /** What a call looks like, after the command's name. */
+  readonly example: string
   /** @returns The output, or nothing if the command has already written it. */
   run(invocation: Invocation): Promise<Result | undefined>
+}
+
+/** The option of each command that may ask; see {@link confirm}. */
+export const confirmOption = { '--yes': 'does not ask; for programs' }
+
+/**
+ * Says how much a command is about to change, and waits until the number is typed. With `--yes`, asks nothing.
+ *
+ * @param effect What happens, such as "This releases 3 registrations of team 1".
+ * @throws {UsageError} if standard input does not begin with the number.
+ */
+export async function confirm({ flags, process }: Invocation, effect: string, count: number): Promise<void> {
+  if (flags.has('yes')) return
+  process.stderr.write(`${effect}. To confirm, type ${count} (programs pass --yes): `)
+  for await (const line of readLines(process)) {
+    if (line === String(count)) return
+    break
+  }
+  throw new UsageError('Nothing was changed, because the number was not typed')
 }
 
 /** @throws {UsageError} if the option was not passed. */
@@ -61,22 +81,22 @@ export function requireValue(values: Values, name: string, expected: string): st
   return value
 }
 
-/** @throws {UsageError} if the limit is not an integer from 1 to `most`. */
-export function readLimit({ limit = '100' }: Values, most = 999_999_999): number {
-  if (/^[1-9]\d{0,8}$/.test(limit) && Number(limit) <= most) return Number(limit)
-  throw new UsageError(`--limit must be an integer from 1 to ${most}`)
+/** @throws {UsageError} if the limit is not an integer from 1 to 999,999,999. */
+export function readLimit({ limit = '100' }: Values): number {
+  if (/^[1-9]\d{0,8}$/.test(limit)) return Number(limit)
+  throw new UsageError('--limit must be an integer from 1 to 999999999')
 }
 
 /** Yields the lines of standard input, except empty ones. */
-export async function* readLines({ stdin }: Surroundings): AsyncGenerator<string, void> {
+export async function* readLines({ stdin }: ProgramProcess): AsyncGenerator<string, void> {
   for await (const line of createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
     if (line.trim() !== '') yield line.trim()
   }
 }
 
 /** Reads the lines of standard input, except empty ones. */
-export async function readInput(surroundings: Surroundings): Promise<string[]> {
+export async function readInput(process: ProgramProcess): Promise<string[]> {
   const lines: string[] = []
-  for await (const line of readLines(surroundings)) lines.push(line)
+  for await (const line of readLines(process)) lines.push(line)
   return lines
 }

@@ -110,15 +110,23 @@ export interface OpenDatabase {
   createKeyStore(): ManagedKeyStore
   /** Lists the owners of keys: organizations, then teams, both sorted by ID. */
   listOwners(): Promise<readonly KeyOwner[]>
+  /** Reads the version of the tables; 0 if they are missing. */
+  readVersion(): Promise<number>
   /** Creates the tables if they are missing. */
   migrate(): Promise<void>
   close(): Promise<void>
 }
 
 /** SQL for {@link OpenDatabase.listOwners}. IDs are digits, so a longer ID is a larger number, and sorts later. */
-export const selectOwners = (table: string): string =>
+const selectOwners = (table: string): string =>
   `SELECT type, owner_id AS "ownerId" FROM ${table}
    GROUP BY type, owner_id ORDER BY type, length(owner_id), owner_id`
+
+interface Version {
+  readonly version: number | null
+}
+
+export const selectVersion = (table: string): string => `SELECT max(version) AS version FROM ${table}`
 
 /** A store requires this function, but no command calls it, because only the application knows the teams. */
 export const findTeam = () => null
@@ -127,7 +135,7 @@ export const findTeam = () => null
  * Loads a package that the application has installed, searching from the current directory. Returns `undefined` if the
  * package is not installed.
  */
-export function loadDriver<Driver>(name: string): Driver | undefined {
+function loadDriver<Driver>(name: string): Driver | undefined {
   const load = createRequire(join(process.cwd(), 'package.json'))
   try {
     load.resolve(name)
@@ -170,13 +178,35 @@ export function createPool(url: string): Pool {
 export function openPostgres({ url, schema }: Extract<Target, { kind: 'postgres' }>): OpenDatabase {
   const database = createPool(url)
   const place = { database, schema }
+  const tables = toTables({ schema })
   return {
     createStore: options => createPostgresStore({ ...place, findTeam, ...options }),
     createKeyStore: () => createPostgresKeyStore(place),
-    listOwners: async () => (await database.query<KeyOwner>(selectOwners(toTables(place).keys))).rows,
+    listOwners: async () => (await database.query<KeyOwner>(selectOwners(tables.keys))).rows,
+    async readVersion() {
+      try {
+        const { rows } = await database.query<Version>(selectVersion(tables.version))
+        return rows[0]?.version ?? 0
+      } catch (error) {
+        if (hasNoTables(error)) return 0
+        throw error
+      }
+    },
     migrate: () => migrate(place),
     close: () => database.end(),
   }
+}
+
+/** Returns whether PostgreSQL says that a schema or a table does not exist. */
+export const hasNoTables = (error: unknown): boolean => ['3F000', '42P01'].includes(findCode(error) ?? '')
+
+/** Finds the SQLSTATE of an error, or of one of its causes. */
+export function findCode(error: unknown): string | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const { code } = cause as { code?: unknown }
+    if (typeof code === 'string') return code
+  }
+  return undefined
 }
 
 export type Handle = SqliteHandle & { close(): unknown }
@@ -208,31 +238,38 @@ export function openHandle(file: string): Handle {
 export const hasTables = (handle: Handle): boolean =>
   handle.prepare("SELECT 1 FROM sqlite_master WHERE name = 'domain_registration_version'").all().length > 0
 
+/** Advice for a SQLite file that does not exist or has no tables, perhaps because its path is mistyped. */
+export const toMigrateAdvice = (file: string): string =>
+  `check the path. For a new database, run "domain-registration migrate --database ${file}"`
+
 /**
- * Opens a database file that contains the tables.
+ * Opens a database file. Unless it may be created, it must contain the tables: creating a store also creates its
+ * tables, and if the path is mistyped, the tables must not be created in another program's database.
  *
  * @throws {Error} if the file or its tables do not exist.
  */
-export function openExisting(file: string): Handle {
-  if (!existsSync(file)) throw new Error(`The file ${JSON.stringify(file)} does not exist: run migrate first`)
+export function openSqlite(file: string, { mayCreate = false }: { readonly mayCreate?: boolean } = {}): OpenDatabase {
+  if (!mayCreate && !existsSync(file)) {
+    throw new Error(`The file ${JSON.stringify(file)} does not exist: ${toMigrateAdvice(file)}`)
+  }
   const database = openHandle(file)
   try {
-    if (!hasTables(database)) throw new Error('The tables are missing: run migrate first')
-    return database
+    if (!mayCreate && !hasTables(database)) {
+      throw new Error(`The file ${JSON.stringify(file)} does not contain the tables: ${toMigrateAdvice(file)}`)
+    }
   } catch (error) {
     database.close()
     throw explainFailure(error)
   }
-}
-
-export function openSqlite(file: string, { mayCreate = false }: { readonly mayCreate?: boolean } = {}): OpenDatabase {
-  // Creating a store also creates its tables. If the path is mistyped, the tables must not be created in another
-  // program's database.
-  const database = mayCreate ? openHandle(file) : openExisting(file)
   return {
     createStore: options => createSqliteStore({ database, findTeam, ...options }),
     createKeyStore: () => createSqliteKeyStore({ database }),
     listOwners: async () => database.prepare(selectOwners('domain_registration_keys')).all() as KeyOwner[],
+    async readVersion() {
+      if (!hasTables(database)) return 0
+      const [row] = database.prepare(selectVersion('domain_registration_version')).all() as Version[]
+      return row?.version ?? 0
+    },
     migrate: async () => void createSqliteStore({ database, findTeam }),
     close: async () => void database.close(),
   }

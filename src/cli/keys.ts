@@ -1,12 +1,33 @@
-import { readFileSync } from 'node:fs'
 import { generateApiKey, hashApiKey, parseApiKey } from '../keys/api-key.ts'
 import { SCOPES } from '../keys/key-context.ts'
 import type { KeyOwner, StoredKeyRecord } from '../keys/key-record.ts'
-import { type Command, type Invocation, type Result, readInput, requireValue, type Surroundings } from './command.ts'
+import {
+  type Command,
+  confirm,
+  confirmOption,
+  type Invocation,
+  type ProgramProcess,
+  type Result,
+  readInput,
+  readLines,
+  requireValue,
+} from './command.ts'
 import { UsageError, type Values } from './database.ts'
-import { toTable } from './text.ts'
+import { page, plural, toJson, toTable } from './text.ts'
 
-const ownerOptions = ['team', 'organization']
+const ownerOptions = {
+  '--team <id>': 'the team that owns the key',
+  '--organization <id>': 'the organization that owns the key',
+}
+const newKeyOptions = {
+  '--expires <date>': 'when the key expires; default never',
+  '--prefix <letters>': 'what the key begins with; default svc',
+}
+
+/** The word of commands about one key: its hash, or `-` to read the key itself from standard input. */
+const HASH = '<hash>'
+const HASH_DETAILS = 'Pass "-" instead of the hash to send the key itself to standard input.'
+const EXAMPLE_HASH = 'b7c1d0a94e5f62837b1c0d9a4e5f62837b1c0d9a4e5f62837b1c0d9a4e5f6283'
 
 /** How long the old key still works after a rotation, in milliseconds. */
 const OVERLAP_OF_KEYS = 7 * 24 * 60 * 60 * 1000
@@ -15,9 +36,17 @@ const OVERLAP_OF_KEYS = 7 * 24 * 60 * 60 * 1000
 function readOwner({ team, organization }: Values): KeyOwner {
   if ((team === undefined) === (organization === undefined))
     throw new UsageError('Pass either --team ID or --organization ID')
-  const ownerId = team ?? organization ?? ''
-  if (!/^[0-9]+$/.test(ownerId)) throw new UsageError('The owner ID must be a string of digits')
-  return { type: team === undefined ? 'organization' : 'team', ownerId }
+  const type = team === undefined ? 'organization' : 'team'
+  return { type, ownerId: toOwnerId(team ?? organization ?? '') }
+}
+
+/** API keys contain only digits as the ID of their owner, so a UUID stands in them as the number that it is. */
+function toOwnerId(id: string): string {
+  if (/^[0-9]+$/.test(id)) return id
+  if (/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(id)) return String(BigInt(`0x${id.replaceAll('-', '')}`))
+  throw new UsageError(
+    `The ID of an owner of API keys must be a string of digits or a UUID. For other IDs, see ${page('recipes/ids.md')}`,
+  )
 }
 
 /** @throws {UsageError} if the date is invalid. */
@@ -31,29 +60,6 @@ function readDate(text: string, option: string): Date {
   return date
 }
 
-export const createKey: Command = {
-  synopsis: '--team ID | --organization ID',
-  purpose:
-    'makes a key and prints it once. Options: --scopes, --label, --expires, --prefix. With --teams FILE, makes a key ' +
-    'only for a team in the file',
-  options: [...ownerOptions, 'scopes', 'label', 'expires', 'prefix', 'teams'],
-  async run({ values, surroundings, connect }: Invocation): Promise<Result> {
-    const { type, ownerId } = readOwner(values)
-    const scopes = (values.scopes ?? 'domains:create').split(',')
-    if (!scopes.every(scope => SCOPES.some(known => known === scope)))
-      throw new UsageError(`--scopes must be one or more of ${SCOPES.join(', ')}, separated by commas`)
-    const expiresAt = readExpiry(values)
-    const { label = null, prefix } = values
-    const { key, hash, hint } = await generateApiKey({ type, id: ownerId, prefix })
-    if (type === 'organization' && values.teams) throw new UsageError('--teams cannot be combined with --organization')
-    const teams = await readTeams(values, surroundings)
-    if (teams && !teams.has(ownerId)) throw new Error(`The --teams file does not contain team ${ownerId}`)
-    const keys = connect().createKeyStore()
-    await keys.addKey({ hash, hint, type, ownerId, scopes, label, expiresAt })
-    return { text: showOnce(key, hash), data: { key, hash, hint, type, ownerId, scopes, label, expiresAt } }
-  },
-}
-
 function readExpiry({ expires }: Values): Date | null {
   if (expires === undefined) return null
   const date = readDate(expires, 'expires')
@@ -61,93 +67,97 @@ function readExpiry({ expires }: Values): Date | null {
   return date
 }
 
-/** Reads the IDs of the application's teams, one on each line, from the file that `--teams` names. */
-async function readTeams(
-  { teams: file }: Values,
-  surroundings: Surroundings,
-): Promise<ReadonlySet<string> | undefined> {
-  if (file === undefined) return undefined
-  const lines = file === '-' ? await readInput(surroundings) : readFileSync(file, 'utf8').split('\n')
-  const ids = lines.map(line => line.trim()).filter(line => line !== '')
-  if (ids.length === 0 || !ids.every(id => /^\d+$/.test(id)))
-    throw new Error('The --teams file must contain team IDs, one per line, digits only')
-  return new Set(ids)
+export const createKey: Command = {
+  purpose: 'makes a key and prints it once',
+  options: {
+    ...ownerOptions,
+    '--scopes <list>': `what the key may do: any of ${SCOPES.join(', ')}, separated by commas; default ${SCOPES[0]}`,
+    '--label <text>': 'a name for the key',
+    ...newKeyOptions,
+  },
+  example: '--team 7 --label "CI of Ann" --scopes domains:create,domains:read',
+  async run({ values, connect }: Invocation): Promise<Result> {
+    const { type, ownerId } = readOwner(values)
+    const scopes = (values.scopes ?? 'domains:create').split(',')
+    if (!scopes.every(scope => SCOPES.some(known => known === scope)))
+      throw new UsageError(`--scopes must be one or more of ${SCOPES.join(', ')}, separated by commas`)
+    const expiresAt = readExpiry(values)
+    const { label = null, prefix } = values
+    const { key, hash, hint } = await generateApiKey({ type, id: ownerId, prefix })
+    await connect().createKeyStore().addKey({ hash, hint, type, ownerId, scopes, label, expiresAt })
+    return { text: showOnce(key, hash), data: { key, hash, hint, type, ownerId, scopes, label, expiresAt } }
+  },
 }
 
 const showOnce = (key: string, hash: string) =>
   `${key}\n\nThis is the only time that the key is shown. Its hash is ${hash}.\n`
 
 export const rotateKey: Command = {
-  synopsis: 'HASH|-',
-  words: { least: 1, most: 1 },
-  purpose:
-    'makes a new key with the same owner, scopes and label. The old key expires in a week. ' +
-    'Options: --expires, --prefix',
-  options: ['expires', 'prefix'],
-  async run({ values, operands, surroundings, connect }: Invocation): Promise<Result> {
-    const expiresAt = readExpiry(values)
-    const oldHash = await readHash(operands, surroundings)
+  words: HASH,
+  purpose: 'makes a new key with the same owner, scopes and label; the old key expires in a week',
+  details: `An old key that expires earlier keeps its date. ${HASH_DETAILS}`,
+  options: newKeyOptions,
+  example: EXAMPLE_HASH,
+  async run({ values, operands, process, connect }: Invocation): Promise<Result> {
+    const newExpiry = readExpiry(values)
+    const oldHash = await readHash(operands, process)
     const keys = connect().createKeyStore()
     const old = await keys.findKey(oldHash)
     if (!old) return unknownKey(oldHash)
     const end = new Date(Date.now() + OVERLAP_OF_KEYS)
-    const oldExpiresAt = old.expiresAt && old.expiresAt < end ? old.expiresAt : end
-    if (old.revokedAt || oldExpiresAt.getTime() <= Date.now())
+    const oldExpiry = old.expiresAt && old.expiresAt < end ? old.expiresAt : end
+    if (old.revokedAt || oldExpiry.getTime() <= Date.now())
       throw new Error(`The key is ${old.revokedAt ? 'revoked' : 'expired'}: make a new one with "keys create"`)
     const { type, ownerId, scopes, label } = old
     const prefix = values.prefix ?? old.hint?.split('_')[0]
     const { key, hash, hint } = await generateApiKey({ type, id: ownerId, prefix })
-    await keys.addKey({ hash, hint, type, ownerId, scopes, label, expiresAt })
-    await keys.updateKey(oldHash, { expiresAt: oldExpiresAt })
+    const record = { hash, hint, type, ownerId, scopes, label, expiresAt: newExpiry }
+    await keys.addKey(record)
+    // From here on the new key is valid, so it is shown whatever happens to the old one.
+    const failure = await Promise.resolve(keys.updateKey(oldHash, { expiresAt: oldExpiry })).then(
+      () => undefined,
+      (error: Error) => error.message,
+    )
+    const endOfOld = failure === undefined ? oldExpiry : old.expiresAt
     const rows = [
-      ['new', hint, expiresAt ?? 'never'],
-      ['old', old.hint, oldExpiresAt],
+      ['new', hint, newExpiry ?? 'never'],
+      ['old', old.hint, endOfOld ?? 'never'],
     ]
-    const data = { key, hash, hint, type, ownerId, scopes, label, expiresAt }
+    const warning =
+      failure === undefined
+        ? ''
+        : `\nThe new key is valid, but the old key could not be changed (${failure}). To let it expire:\n` +
+          `domain-registration keys expire ${oldHash} --at ${oldExpiry.toISOString()}\n`
     return {
-      text: `${showOnce(key, hash)}\n${toTable(['KEY', 'HINT', 'EXPIRES'], rows, '')}`,
-      data: { ...data, old: { hash: oldHash, hint: old.hint, expiresAt: oldExpiresAt } },
+      text: `${showOnce(key, hash)}\n${toTable(['KEY', 'HINT', 'EXPIRES'], rows, '')}${warning}`,
+      data: { key, ...record, old: { hash: oldHash, hint: old.hint, expiresAt: endOfOld, failure } },
+      isWrong: failure !== undefined,
     }
   },
 }
 
 export const listKeys: Command = {
-  synopsis: '[--team ID | --organization ID]',
-  purpose: "lists all keys, or an owner's keys; --teams FILE marks the keys of teams that are not in the file",
-  options: [...ownerOptions, 'teams'],
-  async run({ values, surroundings, connect }: Invocation): Promise<Result> {
-    const isOfOne = values.team !== undefined || values.organization !== undefined
-    const owner = isOfOne ? readOwner(values) : undefined
-    const teams = await readTeams(values, surroundings)
+  purpose: "lists all keys, or an owner's keys",
+  options: { '--team <id>': 'only the keys of this team', '--organization <id>': 'only the keys of this organization' },
+  example: '--team 7',
+  async run({ values, connect }: Invocation): Promise<Result> {
+    const owner = values.team === undefined && values.organization === undefined ? undefined : readOwner(values)
     const database = connect()
     const store = database.createKeyStore()
     const keys: StoredKeyRecord[] = []
     for (const each of owner ? [owner] : await database.listOwners()) keys.push(...(await store.listKeys(each)))
-    if (!teams) return { text: toKeyTable(keys), data: keys }
-    const isKnown = ({ type, ownerId }: KeyOwner) => type === 'organization' || teams.has(ownerId)
-    return { text: toKeyTable(keys, isKnown), data: keys.map(key => ({ ...key, ownerIsKnown: isKnown(key) })) }
+    return { text: toKeyTable(keys), data: keys }
   },
 }
 
-function toKeyTable(keys: readonly StoredKeyRecord[], isKnown = (_: KeyOwner) => true): string {
+function toKeyTable(keys: readonly StoredKeyRecord[]): string {
   const heads = ['HASH', 'OWNER', 'HINT', 'LABEL', 'SCOPES', 'CREATED', 'STATE']
   const rows = keys.map(key => [
     key.hash,
-    `${key.type} ${key.ownerId}${isKnown(key) ? '' : ' (unknown)'}`,
+    `${key.type} ${key.ownerId}`,
     ...[key.hint, key.label, key.scopes.join(), key.createdAt, stateOf(key)],
   ])
   return toTable(heads, rows, 'No keys.')
-}
-
-export const whoseKey: Command = {
-  synopsis: 'HASH|-',
-  words: { least: 1, most: 1 },
-  purpose: 'shows who owns a key, and whether it is valid',
-  async run({ operands, surroundings, connect }: Invocation): Promise<Result> {
-    const hash = await readHash(operands, surroundings)
-    const key = await connect().createKeyStore().findKey(hash)
-    return key ? { text: toKeyTable([key]), data: key } : unknownKey(hash)
-  },
 }
 
 function stateOf({ revokedAt, expiresAt }: StoredKeyRecord): string {
@@ -156,11 +166,22 @@ function stateOf({ revokedAt, expiresAt }: StoredKeyRecord): string {
   return `${expiresAt.getTime() <= Date.now() ? 'expired' : 'valid until'} ${expiresAt.toISOString()}`
 }
 
+export const whoseKey: Command = {
+  words: HASH,
+  purpose: 'shows who owns a key, and whether it is valid',
+  details: HASH_DETAILS,
+  example: '- < found.txt',
+  async run({ operands, process, connect }: Invocation): Promise<Result> {
+    const hash = await readHash(operands, process)
+    const key = await connect().createKeyStore().findKey(hash)
+    return key ? { text: toKeyTable([key]), data: key } : unknownKey(hash)
+  },
+}
+
 /** Reads the hash of a key. A key itself is read only from standard input, because shells record arguments. */
-async function readHash(operands: readonly string[], surroundings: Surroundings): Promise<string> {
-  const [hash] = operands as [string]
+async function readHash([hash = '']: readonly string[], process: ProgramProcess): Promise<string> {
   if (hash === '-') {
-    const [key = '', ...others] = await readInput(surroundings)
+    const [key = '', ...others] = await readInput(process)
     if (others.length > 0 || !/_(?:org|team)_/.test(key))
       throw new UsageError('Standard input must contain exactly one API key')
     return hashApiKey(key)
@@ -174,34 +195,107 @@ async function readHash(operands: readonly string[], surroundings: Surroundings)
   )
 }
 
+const unknownKey = (hash: string): Result => ({
+  text: 'There is no key with this hash.\n',
+  data: { hash, found: false },
+  isWrong: true,
+})
+
 export const expireKey: Command = {
-  synopsis: 'HASH|- --at DATE',
-  words: { least: 1, most: 1 },
-  purpose: 'makes a key expire at a date; "--at never" removes the date',
-  options: ['at'],
-  async run({ values, operands, surroundings, connect }: Invocation): Promise<Result> {
+  words: HASH,
+  purpose: 'makes a key expire at a date',
+  details: HASH_DETAILS,
+  options: { '--at <date>': 'the date; "never" removes it' },
+  example: `${EXAMPLE_HASH} --at 2030-12-31`,
+  async run({ values, operands, process, connect }: Invocation): Promise<Result> {
     const text = requireValue(values, 'at', 'with a date, or --at never')
     const at = text === 'never' ? null : readDate(text, 'at')
-    const hash = await readHash(operands, surroundings)
+    const hash = await readHash(operands, process)
     if (!(await connect().createKeyStore().updateKey(hash, { expiresAt: at }))) return unknownKey(hash)
     const said = at ? `The key expires at ${at.toISOString()}.\n` : 'The key does not expire.\n'
     return { text: said, data: { hash, expiresAt: at } }
   },
 }
 
-export const revokeKey: Command = {
-  synopsis: 'HASH|-',
-  words: { least: 1, most: 1 },
-  purpose: 'revokes a key at once; this cannot be undone',
-  async run({ operands, surroundings, connect }: Invocation): Promise<Result> {
-    const hash = await readHash(operands, surroundings)
-    if (!(await connect().createKeyStore().revokeKey(hash))) return unknownKey(hash)
-    return { text: 'The key is revoked.\n', data: { hash, revoked: true } }
+export const revokeKeys: Command = {
+  words: '[hash]',
+  purpose: "revokes a key, or all of an owner's keys, at once; this cannot be undone",
+  details: HASH_DETAILS,
+  options: {
+    ...ownerOptions,
+    '--all': 'all keys of the team or the organization, after you type their number',
+    ...confirmOption,
+  },
+  example: '--team 7 --all',
+  async run(invocation: Invocation): Promise<Result> {
+    const { values, flags, operands, process, connect } = invocation
+    const isOfOwner = flags.has('all') || values.team !== undefined || values.organization !== undefined
+    if (!isOfOwner) {
+      if (operands.length === 0) throw new UsageError('Pass the hash of a key, or --team ID --all')
+      const hash = await readHash(operands, process)
+      if (!(await connect().createKeyStore().revokeKey(hash))) return unknownKey(hash)
+      return { text: 'The key is revoked.\n', data: { hash, revoked: true } }
+    }
+    if (operands.length > 0) throw new UsageError('Pass either a hash, or --team ID --all')
+    if (!flags.has('all')) throw new UsageError("To revoke all of the owner's keys, pass --all")
+    const owner = readOwner(values)
+    const keys = connect().createKeyStore()
+    const valid = (await keys.listKeys(owner)).filter(({ revokedAt }) => revokedAt === null)
+    const counted = `${plural(valid.length, 'key', 'keys')} of ${owner.type} ${owner.ownerId}`
+    if (valid.length > 0) await confirm(invocation, `This revokes ${counted}`, valid.length)
+    for (const { hash } of valid) await keys.revokeKey(hash)
+    return { text: `Revoked ${counted}.\n`, data: { revoked: valid.map(({ hash }) => hash) } }
   },
 }
 
-const unknownKey = (hash: string): Result => ({
-  text: 'There is no key with this hash.\n',
-  data: { hash, found: false },
-  isWrong: true,
-})
+export const exportKeys: Command = {
+  purpose: 'writes the records of all keys as lines of JSON',
+  details: 'The records contain hashes, and never the keys themselves.',
+  example: '> keys.ndjson',
+  async run({ connect, write }: Invocation): Promise<undefined> {
+    const database = connect()
+    const store = database.createKeyStore()
+    for (const owner of await database.listOwners()) {
+      for (const record of await store.listKeys(owner)) await write(`${toJson(record)}\n`)
+    }
+    return undefined
+  },
+}
+
+export const importKeys: Command = {
+  purpose: 'adds the keys that "keys export" wrote, from standard input',
+  details: 'Existing keys do not change, except that keys that are revoked there are revoked here too.',
+  example: '< keys.ndjson',
+  async run({ process, connect }: Invocation): Promise<Result> {
+    const keys = connect().createKeyStore()
+    let [added, existing] = [0, 0]
+    for await (const line of readLines(process)) {
+      const record = parse(line, added + existing + 1)
+      if (await keys.addKey(record)) added += 1
+      else {
+        existing += 1
+        if (record.revokedAt) await keys.revokeKey(record.hash)
+      }
+    }
+    const text = `Added ${plural(added, 'key', 'keys')}; ${existing} existed already.\n`
+    return { text, data: { added, existing } }
+  },
+}
+
+function parse(line: string, number: number): StoredKeyRecord {
+  try {
+    const record = JSON.parse(line)
+    const { createdAt, revokedAt, expiresAt } = record
+    return { ...record, createdAt: toDate(createdAt), revokedAt: toDate(revokedAt), expiresAt: toDate(expiresAt) }
+  } catch {
+    throw new Error(`Line ${number} is not a key record: pass the output of "keys export"`)
+  }
+}
+
+/** @throws {TypeError} if a date is not in the format of `toISOString`. */
+function toDate(value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  const date = new Date(value)
+  if (date.toJSON() !== value) throw new TypeError(`${value} is not a date`)
+  return date
+}

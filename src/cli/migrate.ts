@@ -3,8 +3,10 @@ import { SCHEMA_VERSION as SQLITE_VERSION, sqliteSchema } from '../sqlite/schema
 import type { Command, Invocation, Result } from './command.ts'
 
 export const migrate: Command = {
-  purpose: 'creates the tables if they are missing; --print only prints their SQL, and needs no database',
-  flags: ['print'],
+  purpose: 'creates the tables if they are missing',
+  details: 'Changes nothing if they exist. Creates the file of a SQLite database if it is missing.',
+  options: { '--print': 'only prints the SQL that creates the tables; needs no database' },
+  example: '--database registrations.db',
   async run({ flags, target, connect }: Invocation): Promise<Result> {
     // With --print, the command does not connect, so it needs no address. By default, the SQL is for PostgreSQL.
     const place = target(flags.has('print') ? 'postgres://' : undefined)
@@ -12,8 +14,16 @@ export const migrate: Command = {
       const sql = place.kind === 'postgres' ? postgresSchema({ schema: place.schema }) : sqliteSchema()
       return { text: sql, data: { sql } }
     }
-    await connect({ mayCreate: true }).migrate()
+    const database = connect({ mayCreate: true })
+    const before = await database.readVersion()
+    await database.migrate()
     const version = place.kind === 'postgres' ? SCHEMA_VERSION : SQLITE_VERSION
-    return { text: `The tables exist, in version ${version}.\n`, data: { version } }
+    const did =
+      before === version
+        ? 'Nothing to do: the tables exist'
+        : before === 0
+          ? 'Created the tables'
+          : `Changed the tables from version ${before}`
+    return { text: `${did}, in version ${version}.\n`, data: { version, before } }
   },
 }

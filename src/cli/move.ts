@@ -1,11 +1,11 @@
 import { eachPage } from '../operations/each-registration.ts'
 import { importDomains, type RegistrationToImport } from '../operations/import-domains.ts'
 import type { ListedRegistration } from '../rules/registration.ts'
-import { MOST_AT_ONCE } from '../store/contract.ts'
 import type { ManagedStore } from '../store/managed-store.ts'
 import { type Command, type Invocation, type Result, readLines } from './command.ts'
 import { UsageError } from './database.ts'
-import { ofTeam, toData } from './names.ts'
+import { eachPending } from './pending.ts'
+import { ofTeam, toData } from './registrations.ts'
 import { plural, toJson, toTable } from './text.ts'
 
 /** The last line of `export --all`. An export without this line may be incomplete. */
@@ -15,11 +15,14 @@ interface End {
 }
 
 export const exportRegistrations: Command = {
-  purpose:
-    'writes the registrations of all teams, or of --team, as lines of JSON, or as CSV with --format csv. ' +
-    '--after ID resumes. --all writes the lines that "import" reads',
-  options: ['team', 'after', 'format'],
-  flags: ['all'],
+  purpose: 'writes registrations as lines of JSON or CSV',
+  options: {
+    '--team <id>': 'only those of this team',
+    '--format <format>': 'ndjson or csv; default ndjson',
+    '--after <id>': 'resumes an export after this ID',
+    '--all': 'writes the lines that "import" reads, with a last line that says how many there are',
+  },
+  example: '--all > registrations.ndjson',
   async run({ values, flags, connect, write }: Invocation): Promise<undefined> {
     const { team: teamId, after, format = 'ndjson' } = values
     const isForImport = flags.has('all')
@@ -60,29 +63,26 @@ const quote = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"'
  * the pending release.
  */
 async function requireNoReleases(store: ManagedStore): Promise<void> {
-  for (let after: string | undefined; ; ) {
-    const page = await store.listPending({ after })
-    const released = page.find(({ kind }) => kind === 'released')
-    if (released) {
-      throw new Error(
-        `The release of ${JSON.stringify(released.domain)} is still pending, and an import would lose it. ` +
-          'Export again once your server has pushed the release; see "pending"',
-      )
-    }
-    if (page.length < MOST_AT_ONCE) return
-    after = page.at(-1)?.domainId
+  for await (const { kind, domain } of eachPending(store)) {
+    if (kind !== 'released') continue
+    throw new Error(
+      `The release of ${JSON.stringify(domain)} is still pending, and an import would lose it. ` +
+        'Export again once your server has pushed the release; see "pending"',
+    )
   }
 }
 
 export const importRegistrations: Command = {
-  purpose:
-    'reads the output of "export --all" from standard input and registers its names, with their IDs, teams and times',
-  async run({ surroundings, connect }: Invocation): Promise<Result> {
+  purpose: 'registers the names that "export --all" wrote, from standard input',
+  details:
+    'Keeps their IDs, teams and times. After a failure, import the same lines again: existing ones do not change.',
+  example: '< registrations.ndjson',
+  async run({ process, connect }: Invocation): Promise<Result> {
     const store = connect().createStore()
     let end: End | undefined
     async function* read(): AsyncGenerator<RegistrationToImport, void> {
       let number = 0
-      for await (const line of readLines(surroundings)) {
+      for await (const line of readLines(process)) {
         number += 1
         const parsed = parse(line, number)
         if (isEnd(parsed)) end = parsed

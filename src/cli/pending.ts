@@ -3,37 +3,51 @@ import { MOST_AT_ONCE } from '../store/contract.ts'
 import type { ManagedStore } from '../store/managed-store.ts'
 import { type Command, type Invocation, type Result, readLimit } from './command.ts'
 import { UsageError } from './database.ts'
-import { toDisplayed } from './names.ts'
-import { plural, toTable } from './text.ts'
+import { toDisplayed } from './registrations.ts'
+import { plural, toPrintable, toTable } from './text.ts'
 
 /** Failures are counted by message only if there are more changes than this. */
 const FEW = 10
 const filters = ['team', 'limit', 'after']
 
 export const pending: Command = {
-  synopsis: '[--retry [ID…]]',
-  words: { least: 0, most: MOST_AT_ONCE },
-  purpose:
-    'shows the changes that have not reached your monitor, and why. Options: --team, --refused, --limit, --after. ' +
-    'With --retry, the next sweep pushes all failed changes, or only those with the given IDs',
-  options: filters,
-  flags: ['refused', 'retry'],
+  words: '[id...]',
+  purpose: 'shows the changes that have not reached your monitor, and why',
+  details: 'The IDs of changes are arguments of --retry and --settle.',
+  options: {
+    '--team <id>': 'only those of this team',
+    '--refused': 'only those that the monitor refused',
+    '--limit <count>': 'at most this many; default 100',
+    '--after <id>': 'resumes a list',
+    '--retry': 'lets the next sweep push all failed changes, or only those with the given IDs',
+    '--settle': 'counts the changes with the given IDs as delivered, because you have told your monitor yourself',
+  },
+  example: '--refused',
   async run(invocation: Invocation): Promise<Result> {
     const { values, flags, operands, connect } = invocation
-    if (!flags.has('retry')) return show(invocation)
+    if (!flags.has('retry') && !flags.has('settle')) return show(invocation)
+    if (flags.has('retry') && flags.has('settle')) throw new UsageError('Pass either --retry or --settle')
     if (flags.has('refused') || filters.some(name => values[name] !== undefined))
-      throw new UsageError('--retry cannot be combined with --team, --refused, --limit or --after')
+      throw new UsageError('--retry and --settle cannot be combined with --team, --refused, --limit or --after')
+    if (flags.has('settle')) return settle(invocation)
     const domainIds = operands.length > 0 ? operands : undefined
     const retried = await connect().createStore().retryPending({ domainIds })
     return { text: `${plural(retried, 'change is', 'changes are')} due for the next sweep.\n`, data: { retried } }
   },
 }
 
+async function settle({ operands, connect }: Invocation): Promise<Result> {
+  if (operands.length === 0) throw new UsageError('Pass the IDs of the changes to settle; "pending" shows them')
+  const settled = await connect().createStore().settlePending({ domainIds: operands })
+  const text = `${plural(settled, 'change counts', 'changes count')} as delivered.\n`
+  return { text, data: { settled }, isWrong: settled === 0 }
+}
+
 async function show({ values, flags, operands, connect }: Invocation): Promise<Result> {
   const limit = readLimit(values)
-  if (operands.length > 0) throw new UsageError('Pass IDs only with --retry')
+  if (operands.length > 0) throw new UsageError('Pass IDs only with --retry or --settle')
   const store = connect().createStore()
-  const { count, refused, oldest } = await store.pendingStats()
+  const { count, refused, oldest, longestRefused } = await store.pendingStats()
   const changes: PendingChange[] = []
   for await (const change of eachPending(store, values.after)) {
     if (values.team !== undefined && change.teamId !== values.team) continue
@@ -44,20 +58,29 @@ async function show({ values, flags, operands, connect }: Invocation): Promise<R
   }
   const next = changes.length > limit ? (changes[limit - 1]?.domainId ?? null) : null
   const page = changes.slice(0, limit)
-  const rows = page.map(({ kind, domain, teamId, at, refusals, nextAttempt, lastFailure }) => [
-    ...[kind, toDisplayed(domain), teamId, at],
+  const rows = page.map(({ kind, domain, teamId, domainId, at, refusals, nextAttempt, lastFailure }) => [
+    ...[kind, toDisplayed(domain), teamId, domainId, at],
     ...[refusals, nextAttempt, lastFailure],
   ])
-  const heads = ['CHANGE', 'DOMAIN', 'TEAM', 'SINCE', 'REFUSALS', 'NEXT ATTEMPT', 'LAST FAILURE']
+  const heads = ['CHANGE', 'DOMAIN', 'TEAM', 'ID', 'SINCE', 'REFUSALS', 'NEXT ATTEMPT', 'LAST FAILURE']
   const age = oldest ? `, the oldest since ${oldest.toISOString()}` : ''
-  const summary = `${plural(count, 'change is', 'changes are')} pending, ${refused} refused${age}.\n`
+  const summary =
+    `${plural(count, 'change is', 'changes are')} pending, ${refused} refused${age}.\n` +
+    (longestRefused ? `Refused longest: ${describeRefused(longestRefused)}.\n` : '')
   const table = toTable(heads, rows, 'None of them matches your options.')
   const more = next === null ? '' : `\nThere are more. To see them, pass --after ${next}\n`
   return {
     text: count === 0 ? 'Nothing is pending.\n' : `${summary}\n${table}${countFailures(page)}${more}`,
-    data: { count, refused, oldest, changes: page.map(toData), next },
+    data: {
+      ...{ count, refused, oldest, longestRefused: longestRefused ? toData(longestRefused) : null },
+      ...{ changes: page.map(toData), next },
+    },
   }
 }
+
+export const describeRefused = ({ kind, domain, teamId, domainId, at, refusals, lastFailure }: PendingChange): string =>
+  `${domain} of team ${toPrintable(teamId)}, ${kind} at ${at.toISOString()} with the ID ${domainId}, refused ` +
+  `${plural(refusals, 'time', 'times')}${lastFailure ? `: ${toPrintable(lastFailure)}` : ''}`
 
 /** If there are many changes, counts how many failed with each message. */
 function countFailures(changes: readonly PendingChange[]): string {
@@ -68,7 +91,7 @@ function countFailures(changes: readonly PendingChange[]): string {
   return `\n${toTable(['CHANGES', 'LAST FAILURE'], rows, '')}`
 }
 
-async function* eachPending(store: ManagedStore, start: string | undefined): AsyncGenerator<PendingChange, void> {
+export async function* eachPending(store: ManagedStore, start?: string): AsyncGenerator<PendingChange, void> {
   for (let after = start; ; ) {
     const page = await store.listPending({ after })
     yield* page

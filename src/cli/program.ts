@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
-import { backup } from './backup.ts'
-import type { Command, Invocation, Surroundings } from './command.ts'
+import type { Command, Invocation, ProgramProcess } from './command.ts'
 import {
   findSecrets,
+  hasNoTables,
   type OpenDatabase,
   openPostgres,
   openSqlite,
@@ -11,54 +11,67 @@ import {
   UsageError,
   type Values,
 } from './database.ts'
-import { doctor } from './doctor/doctor.ts'
-import { status } from './doctor/status.ts'
-import { createKey, expireKey, listKeys, revokeKey, rotateKey, whoseKey } from './keys.ts'
+import { doctor, status } from './doctor.ts'
+import { createKey, expireKey, exportKeys, importKeys, listKeys, revokeKeys, rotateKey, whoseKey } from './keys.ts'
 import { migrate } from './migrate.ts'
 import { exportRegistrations, importRegistrations } from './move.ts'
-import { exportKeys, importKeys } from './move-keys.ts'
-import { classify, count, find, list } from './names.ts'
 import { pending } from './pending.ts'
-import { releaseNames, transferNames } from './teams.ts'
-import { explainError, toJson } from './text.ts'
-import { readVersion } from './version.ts'
+import { classify, count, find, list, releaseNames, transferNames } from './registrations.ts'
+import { explainError, findSimilar, page, readVersion, toColumns, toJson, toParagraph } from './text.ts'
 
-const commands: Readonly<Record<string, Command>> = {
-  migrate,
-  status,
-  doctor,
-  'keys create': createKey,
-  'keys rotate': rotateKey,
-  'keys list': listKeys,
-  'keys who': whoseKey,
-  'keys expire': expireKey,
-  'keys revoke': revokeKey,
-  'keys export': exportKeys,
-  'keys import': importKeys,
-  list,
-  find,
-  release: releaseNames,
-  transfer: transferNames,
-  count,
-  pending,
-  export: exportRegistrations,
-  import: importRegistrations,
-  backup,
-  classify,
+const groups: Readonly<Record<string, Readonly<Record<string, Command>>>> = {
+  'Set up and look after': { migrate, status, doctor, pending },
+  'API keys': {
+    'keys create': createKey,
+    'keys rotate': rotateKey,
+    'keys list': listKeys,
+    'keys who': whoseKey,
+    'keys expire': expireKey,
+    'keys revoke': revokeKeys,
+  },
+  Registrations: { list, find, count, release: releaseNames, transfer: transferNames, classify },
+  'Move to another database': {
+    export: exportRegistrations,
+    import: importRegistrations,
+    'keys export': exportKeys,
+    'keys import': importKeys,
+  },
 }
 
-const usage = `domain-registration <command> [options]
+const commands: Readonly<Record<string, Command>> = Object.assign({}, ...Object.values(groups))
 
-${Object.entries(commands)
-  .map(([name, { synopsis = '', purpose }]) => `  ${`${name} ${synopsis}`.trim()}\n      ${purpose}`)
-  .join('\n')}
+/** The options of every command. */
+const sharedOptions = {
+  '--database <address>': "postgres://… or the path of a SQLite file; default: the environment's DATABASE_URL",
+  '--schema <name>': 'the schema of the tables in PostgreSQL; default domain_registration',
+  '--json': 'prints JSON',
+}
 
-  --database ADDRESS  postgres://… or the path of a SQLite file; default: the environment's DATABASE_URL
-  --schema NAME       the schema of the tables in PostgreSQL; default domain_registration
-  --json              prints JSON
-  --version           prints the version of the package
+/** Lists all commands, or those that begin with a word, such as "keys". */
+function toOverview(start = ''): string {
+  const sections = Object.entries(groups).flatMap(([title, group]) => {
+    const rows = Object.entries(group).filter(([name]) => `${name} `.startsWith(start))
+    return rows.length === 0 ? [] : [`${title}:\n${toColumns(rows.map(([name, { purpose }]) => [name, purpose]))}`]
+  })
+  return `domain-registration <command> [options]
 
-Exit codes: 0 done, 1 something is wrong, 2 the command or an option is wrong. See docs/cli.md in the package.
+${sections.join('\n\n')}
+
+"domain-registration <command> --help" shows the options of a command and an example.
+"domain-registration --version" shows the version of the package.
+
+Exit codes: 0 done, 1 something is wrong, 2 the command or an option is wrong. See ${page('cli.md')}
+`
+}
+
+const toHelp = (name: string, { words = '', purpose, details = '', options, example }: Command): string =>
+  `domain-registration ${`${name} ${words}`.trim()} [options]
+
+${toParagraph(`${purpose[0]?.toUpperCase()}${purpose.slice(1)}. ${details}`.trim())}
+
+${toColumns(Object.entries({ ...options, ...sharedOptions }))}
+
+Example: npx domain-registration ${`${name} ${example}`.trim()}
 `
 
 interface Request extends Pick<Invocation, 'values' | 'flags' | 'operands'> {
@@ -66,32 +79,44 @@ interface Request extends Pick<Invocation, 'values' | 'flags' | 'operands'> {
 }
 
 /**
- * Finds the command among the parameters, and reads its options.
+ * Finds the command among the parameters, and reads its options. Returns a text if the parameters ask for help or for
+ * the version.
  *
  * @throws {UsageError}
  */
-function read(parameters: readonly string[]): Request | 'help' | 'version' {
-  if (parameters[0] === '--version') return 'version'
-  const name = [parameters.slice(0, 2).join(' '), parameters[0] ?? ''].find(name => Object.hasOwn(commands, name))
-  const command = name === undefined ? undefined : commands[name]
-  if (name === undefined || command === undefined) {
-    if (parameters.length === 0 || parameters.includes('--help') || parameters.includes('-h')) return 'help'
-    throw new UsageError(`The first argument must be one of these commands: ${Object.keys(commands).join(', ')}`)
+function read(parameters: readonly string[]): Request | string {
+  const [first = '', second = ''] = parameters
+  if (first === '--version' || first === '-v') return `${readVersion()}\n`
+  if (first === 'help') return read([...parameters.slice(1), '--help'])
+  const name = [`${first} ${second}`, first].find(name => Object.hasOwn(commands, name)) ?? ''
+  const command = commands[name]
+  if (!command) {
+    const isHelp = parameters.includes('--help') || parameters.includes('-h')
+    const isGroup = Object.keys(commands).some(name => name.startsWith(`${first} `))
+    if (isGroup && (isHelp || second === '')) return toOverview(`${first} `)
+    if (first === '' || ((first === '--help' || first === '-h') && isHelp)) return toOverview()
+    throw unknownWord('command', isGroup ? `${first} ${second}` : first, Object.keys(commands))
   }
+  const options = {
+    ...toOptions({ ...command.options, ...sharedOptions }),
+    help: { type: 'boolean', short: 'h' } as const,
+  }
+  const args = parameters.slice(name.split(' ').length)
+  const { tokens } = parseArgs({ args, options, allowPositionals: true, strict: false, tokens: true })
+  const passed = tokens.flatMap(token => (token.kind === 'option' ? token.name : []))
+  if (passed.includes('help')) return toHelp(name, command)
+  const unknown = passed.find(option => !Object.hasOwn(options, option))
+  if (unknown !== undefined)
+    throw unknownWord(
+      'option',
+      `--${unknown}`,
+      Object.keys(options).map(each => `--${each}`),
+    )
+  const repeated = passed.find((option, index) => passed.indexOf(option) < index)
+  if (repeated) throw new UsageError(`Pass --${repeated} only once`)
   try {
-    const { values, positionals, tokens } = parseArgs({
-      args: parameters.slice(name.split(' ').length),
-      options: {
-        ...toOptions('string', ['database', 'schema', ...(command.options ?? [])]),
-        ...toOptions('boolean', ['json', ...(command.flags ?? [])]),
-        help: { type: 'boolean', short: 'h' },
-      },
-      allowPositionals: true,
-      tokens: true,
-    })
-    if (values.help) return 'help'
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
     requireWords(positionals, command)
-    requireEachOnce(tokens.flatMap(token => (token.kind === 'option' ? token.name : [])))
     const flags = Object.entries(values).flatMap(([option, value]) => (value === true ? [option] : []))
     return { command, values: values as Values, flags: new Set(flags), operands: positionals }
   } catch (error) {
@@ -99,32 +124,41 @@ function read(parameters: readonly string[]): Request | 'help' | 'version' {
   }
 }
 
-const toOptions = <Type extends 'string' | 'boolean'>(type: Type, names: readonly string[]) =>
-  Object.fromEntries(names.map(name => [name, { type }]))
-
-function requireWords(words: readonly string[], { words: { least, most } = NO_WORDS, synopsis }: Command): void {
-  if (words.length >= least && words.length <= most) return
-  throw new UsageError(most === 0 ? 'The command takes only options' : `The command expects ${synopsis}`)
+function unknownWord(kind: 'command' | 'option', word: string, known: readonly string[]): UsageError {
+  const similar = findSimilar(word, known)
+  return new UsageError(`There is no ${kind} "${word}"${similar === undefined ? '' : `. Did you mean "${similar}"?`}`)
 }
 
-function requireEachOnce(options: readonly string[]): void {
-  const repeated = options.find((option, index) => options.indexOf(option) < index)
-  if (repeated) throw new UsageError(`Pass --${repeated} only once`)
+/** An option takes a value if it is written with one: `--team <id>`. */
+const toOptions = (options: object) =>
+  Object.fromEntries(
+    Object.keys(options).map(option => {
+      const [name = '', value] = option.slice(2).split(' ')
+      return [name, { type: value === undefined ? ('boolean' as const) : ('string' as const) }]
+    }),
+  )
+
+function requireWords(passed: readonly string[], { words = '' }: Command): void {
+  const most = words.includes('...') ? Number.POSITIVE_INFINITY : words === '' ? 0 : 1
+  if (passed.length <= most && (passed.length > 0 || !words.startsWith('<'))) return
+  throw new UsageError(most === 0 ? 'The command takes only options' : `The command expects ${words}`)
 }
 
-const NO_WORDS = { least: 0, most: 0 }
-
-async function run({ command, ...request }: Request, surroundings: Surroundings, write: Write): Promise<number> {
+async function run({ command, ...request }: Request, process: ProgramProcess, write: Write): Promise<number> {
   let connection: OpenDatabase | undefined
-  const target = (otherwise?: string) => readTarget(request.values, surroundings.env, otherwise)
+  const target = (otherwise?: string) => readTarget(request.values, process.env, otherwise)
   function connect(options?: { readonly mayCreate?: boolean }): OpenDatabase {
     connection = open(target(), options)
     return connection
   }
   try {
-    const result = await command.run({ ...request, surroundings, target, connect, write })
+    const result = await command.run({ ...request, process, target, connect, write })
     if (result) await write(request.flags.has('json') ? `${toJson(result.data, 2)}\n` : result.text)
     return result?.isWrong ? 1 : 0
+  } catch (error) {
+    if (!hasNoTables(error)) throw error
+    const advice = 'The tables are missing: run "domain-registration migrate", or check --schema'
+    throw new Error(advice, { cause: error })
   } finally {
     await connection?.close()
   }
@@ -139,7 +173,7 @@ type Write = Invocation['write']
 class OutputClosedError extends Error {}
 
 const createWrite =
-  ({ stdout }: Surroundings): Write =>
+  ({ stdout }: ProgramProcess): Write =>
   text =>
     new Promise((resolve, reject) =>
       stdout.write(text, (error: NodeJS.ErrnoException | null | undefined) => {
@@ -159,21 +193,15 @@ const isUsage = (error: unknown): boolean =>
  *
  * @returns The exit code.
  */
-export async function runProgram(parameters: readonly string[], surroundings: Surroundings): Promise<number> {
-  const { env, stderr } = surroundings
+export async function runProgram(parameters: readonly string[], process: ProgramProcess): Promise<number> {
+  const { env, stderr } = process
   const secrets = findSecrets(env, parameters)
-  const write = createWrite(surroundings)
+  const write = createWrite(process)
   try {
     const request = read(parameters)
-    if (request === 'version') {
-      await write(`${readVersion()}\n`)
-      return 0
-    }
-    if (request === 'help') {
-      await write(usage)
-      return parameters.length === 0 ? 2 : 0
-    }
-    return await run(request, surroundings, write)
+    if (typeof request !== 'string') return await run(request, process, write)
+    await write(request)
+    return parameters.length === 0 ? 2 : 0
   } catch (error) {
     if (error instanceof OutputClosedError) return 0
     stderr.write(`domain-registration: ${explainError(error, secrets)}\n`)

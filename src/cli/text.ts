@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import { looksLikeKey } from '../keys/api-key.ts'
 
 /**
@@ -31,6 +32,58 @@ function toText(cell: Cell): string {
 }
 
 export const plural = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`
+
+/** The width of a terminal that help and messages are written for. */
+const WIDTH = 100
+
+/** Breaks a text into lines, which all but the first are indented. */
+function wrap(text: string, indent: number): string {
+  const lines = ['']
+  for (const word of text.split(' ')) {
+    const longer = `${lines.at(-1)} ${word}`.trim()
+    if (longer.length > WIDTH - indent) lines.push(word)
+    else lines.splice(-1, 1, longer)
+  }
+  return lines.join(`\n${' '.repeat(indent)}`)
+}
+
+export const toParagraph = (text: string): string => wrap(text, 0)
+
+/** Formats terms and what they mean, in two columns. */
+export function toColumns(rows: readonly (readonly [term: string, meaning: string])[]): string {
+  const width = Math.max(...rows.map(([term]) => term.length)) + 4
+  return rows.map(([term, meaning]) => `  ${term}`.padEnd(width) + wrap(meaning, width)).join('\n')
+}
+
+/** The version of the package. */
+export const readVersion = (): string =>
+  (createRequire(import.meta.url)('domain-registration/package.json') as { version: string }).version
+
+/** Names a page of the documentation by the path at which `npm install` puts it. */
+export const page = (name: string): string => `node_modules/domain-registration/docs/${name}`
+
+/** Returns the known word that was probably meant: it begins the same, or at most two letters differ. */
+export function findSimilar(word: string, known: readonly string[]): string | undefined {
+  const [best] = known
+    .map(each => ({ each, distance: each.startsWith(word) || word.startsWith(each) ? 1 : distanceOf(word, each) }))
+    .filter(({ distance }) => distance <= 2)
+    .sort((one, other) => one.distance - other.distance)
+  return word === '' ? undefined : best?.each
+}
+
+/** The Levenshtein distance: how many letters must be inserted, removed or replaced. */
+function distanceOf(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
+  for (const [index, letter] of [...one].entries()) {
+    const next = [index + 1]
+    for (let column = 1; column <= other.length; column += 1) {
+      const [above = 0, before = 0, diagonal = 0] = [row[column], next[column - 1], row[column - 1]]
+      next.push(Math.min(above + 1, before + 1, diagonal + (letter === other[column - 1] ? 0 : 1)))
+    }
+    row = next
+  }
+  return row[other.length] ?? 0
+}
 
 /** Describes an error and its causes, without secrets. */
 export function explainError(error: unknown, secrets: readonly string[]): string {

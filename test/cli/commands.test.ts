@@ -1,10 +1,10 @@
-import { execFile, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
+import { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { authenticate, hashApiKey } from '../../src/index.ts'
 import { createPostgresKeyStore } from '../../src/postgres/index.ts'
@@ -17,24 +17,23 @@ import { createProject, createSqliteProject, run, toUrl } from './program.ts'
 describe('the program exits 2, says what to do, and changes nothing if the command line has', () => {
   const address = 'postgres://me:secret-word@127.0.0.1:1/none'
   test.each<[string, string[], RegExp]>([
-    ['no command', ['--json'], /The first argument must be/],
-    ['an unknown command', ['registr'], /commands: migrate, status, doctor, keys create/],
-    ['an unknown option', ['list', '--tea', '1'], /'--tea'/],
+    ['no command', ['--json'], /There is no command "--json"/],
+    ['an unknown command', ['transfr'], /There is no command "transfr". Did you mean "transfer"\?/],
+    ['an unknown command of a group', ['keys', 'rotat'], /Did you mean "keys rotate"\?/],
+    ['a command that resembles no other', ['register'], /There is no command "register"\n/],
+    ['an unknown option', ['list', '--tea', '1'], /There is no option "--tea". Did you mean "--team"\?/],
     ['one argument too many', ['count', '1'], /takes only options/],
-    ['one argument too few', ['find'], /expects HOSTNAME/],
+    ['one argument too few', ['find'], /expects <hostname-or-id...>/],
     ['no owner', ['keys', 'create', '--database', address], /--team ID or --organization ID/],
     ['two owners', ['keys', 'list', '--team', '1', '--organization', '2', '--database', address], /--team ID or/],
-    ['a backup command without a file name', ['backup'], /expects FILE/],
-    ['a backup command for PostgreSQL', ['backup', 'x', '--database', address], /pg_dump/],
     ['an unknown format', ['export', '--format', 'xml'], /csv or ndjson/],
     ['both --format and --all', ['export', '--all', '--format', 'csv'], /--format/],
     ['both --retry and --team', ['pending', '--retry', '--team', '1'], /cannot be combined with --team/],
     [
-      '--teams for the key of an organization',
-      ['keys', 'create', '--organization', '1', '--teams', '-'],
-      /cannot be combined with --organization/,
+      'an owner that is not a number',
+      ['keys', 'create', '--team', 'a', '--database', address],
+      /string of digits or a UUID.*recipes\/ids\.md/,
     ],
-    ['an owner that is not a number', ['keys', 'create', '--team', 'a', '--database', address], /string of digits/],
     ['an invalid date', ['keys', 'create', '--team', '1', '--expires', 'soon'], /must be a date/],
     ['a date that does not exist', ['keys', 'create', '--team', '1', '--expires', '2030-02-31'], /must be a date/],
     ['a time without a zone', ['keys', 'expire', 'x', '--at', '2030-12-31T12:00'], /must be a date/],
@@ -45,6 +44,12 @@ describe('the program exits 2, says what to do, and changes nothing if the comma
     ['an invalid hash', ['keys', 'revoke', 'abc'], /must have 64 hex digits/],
     ['an invalid limit', ['list', '--limit', 'many'], /--limit must be an integer from 1/],
     ['no team', ['release', 'a.com', '--database', address], /Pass --team/],
+    ['no hash', ['keys', 'revoke'], /Pass the hash of a key, or --team ID --all/],
+    ['a team without --all', ['keys', 'revoke', '--team', '1'], /pass --all/],
+    ['a hash and a team', ['keys', 'revoke', 'a'.repeat(64), '--team', '1', '--all'], /either a hash/],
+    ['names beside --all', ['release', '--team', '1', '--all', 'a.com'], /no names with --all/],
+    ['one team as both', ['transfer', '--from', '1', '--to', '1', '--all'], /different teams/],
+    ['only one team', ['transfer', '--from', '1', 'a.com'], /Pass --to/],
     ['no database', ['count'], /Pass --database/],
     ['an unsupported database', ['count', '--database', 'mysql://me:secret-word@127.0.0.1/x'], /begins with "postgres/],
     ...['host=db user=me password=secret-word', "password = 'secret-word' dbname=x", 'HOST=db'].map(
@@ -97,10 +102,57 @@ test('`migrate --print` needs no database; it prints SQL for PostgreSQL, or for 
   expect((await run(['migrate', '--print', '--database', 'none.db'])).stdout).toContain('domain_registration_names')
 })
 
-test('the program shows all commands, and exits 0 with --help and 2 without a command', async () => {
-  const [bare, help] = [await run([]), await run(['--help'])]
-  expect([bare.code, help.code]).toEqual([2, 0])
-  expect(bare.stdout).toBe(help.stdout)
+test('the program lists all commands in groups, and exits 0 if asked for help and 2 without a command', async () => {
+  const [bare, ...asked] = await Promise.all([[], ['--help'], ['-h'], ['help']].map(parameters => run(parameters)))
+  expect([bare?.code, ...asked.map(({ code }) => code)]).toEqual([2, 0, 0, 0])
+  for (const { stdout } of asked) expect(stdout).toBe(bare?.stdout)
+  expect(bare?.stdout).toMatch(/\nAPI keys:\n {2}keys create +makes a key and prints it once\n/)
+  const keys = await run(['keys'])
+  expect([keys.code, keys.stdout]).toEqual([0, expect.stringContaining('keys rotate')])
+  expect(keys.stdout).not.toContain('transfer')
+})
+
+describe('each command has help that explains it:', async () => {
+  const commands = [...(await run(['--help'])).stdout.matchAll(/^ {2}([a-z]+(?: [a-z]+)?) {2}/gm)].map(
+    ([, name]) => `${name}`,
+  )
+
+  test('there are some', () => {
+    expect(commands.length).toBeGreaterThan(15)
+  })
+
+  test.each(commands)('%s', async name => {
+    const words = name.split(' ')
+    const [first, ...others] = await Promise.all(
+      [
+        [...words, '--help'],
+        [...words, '-h'],
+        ['help', ...words],
+      ].map(parameters => run(parameters)),
+    )
+    for (const other of others) expect(other).toEqual(first)
+    expect([first?.code, first?.stderr]).toEqual([0, ''])
+    expect(first?.stdout).toMatch(new RegExp(`^domain-registration ${name}.* \\[options\\]\n\n[A-Z]`))
+    // An example that the parser accepts does not fail as a usage error, but because there is no database.
+    const [, example = ''] = /\nExample: npx domain-registration (.+)\n$/.exec(first?.stdout ?? '') ?? []
+    expect(example.startsWith(name)).toBe(true)
+    const parameters = example
+      .replace(/ [<>].*| "(.*?)"/g, (_, quoted = '') => quoted && ' x')
+      .split(' ')
+      .filter(Boolean)
+    const { stderr } = await run(parameters)
+    if (name !== 'classify')
+      expect(stderr).toMatch(/Pass --database|SQLite needs the package|Standard input must contain/)
+  })
+})
+
+test('help, errors and doctor name pages that the package contains', async () => {
+  const sources = readdirSync('src/cli').map(file => readFileSync(join('src/cli', file), 'utf8'))
+  const pages = sources.flatMap(source => [...source.matchAll(/\bpage\('(.+?)'\)/g)].map(([, name]) => `${name}`))
+  expect(pages.length).toBeGreaterThan(4)
+  for (const name of pages) expect([name, existsSync(join('docs', name))]).toEqual([name, true])
+  for (const source of sources) expect(source).not.toMatch(/[^/]\bdocs\/\w+\.md/)
+  expect((await run(['--help'])).stdout).toContain('node_modules/domain-registration/docs/cli.md')
 })
 
 describe('if a driver is missing, the error shows the command that installs it:', () => {
@@ -124,7 +176,7 @@ test('a command does not create a file if the path of the SQLite file is mistype
   const { code, stderr } = await run(['count', '--database', 'typo.db'], { cwd: folder })
   expect([code, stderr, existsSync(join(folder, 'typo.db'))]).toEqual([
     1,
-    expect.stringContaining('The file "typo.db" does not exist: run migrate first'),
+    expect.stringMatching(/The file "typo\.db" does not exist: check the path.* migrate --database typo\.db"/),
     false,
   ])
   remove()
@@ -213,26 +265,62 @@ describe('on PostgreSQL', () => {
     expect(other).toMatchObject({ code: 1, stdout: 'There is no key with this hash.\n' })
   })
 
-  test('`keys list` lists all keys, organizations first, and marks teams that are not in --teams', async () => {
+  test('`keys list` lists all keys, organizations first, and shorter IDs before longer ones', async () => {
     for (const owner of ['--team 100', '--team 20', '--organization 12'])
       await database.run(['keys', 'create', ...owner.split(' ')])
-    const listed = await database.run(['keys', 'list', '--teams', '-', '--json'], { input: '20\n8\n' })
-    const keys = JSON.parse(listed.stdout) as { type: string; ownerId: string; ownerIsKnown: boolean }[]
-    const owners = keys.map(({ type, ownerId, ownerIsKnown }) => `${type} ${ownerId} ${ownerIsKnown}`)
-    const expected = ['organization 12 true', 'team 20 true', 'team 100 false']
+    const keys = JSON.parse((await database.run(['keys', 'list', '--json'])).stdout) as {
+      type: string
+      ownerId: string
+    }[]
+    const owners = keys.map(({ type, ownerId }) => `${type} ${ownerId}`)
+    const expected = ['organization 12', 'team 20', 'team 100']
     expect(owners.filter(owner => expected.includes(owner))).toEqual(expected)
-    const { stdout } = await database.run(['keys', 'list', '--teams', '-'], { input: '20\n' })
-    expect(stdout).toMatch(/ team 100 \(unknown\) /)
-    expect(stdout).toMatch(/ team 20 {2}/)
   })
 
-  test('`keys create` rejects a team that --teams does not contain', async () => {
-    const create = ['keys', 'create', '--team', '77', '--teams', '-']
-    const refused = await database.run(create, { input: '1\n2\n' })
-    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('does not contain team 77') })
-    expect(await database.run(create, { input: 'id\n77\n' })).toMatchObject({ code: 1, stdout: '' })
-    expect((await database.run(['keys', 'list', '--team', '77'])).stdout).toBe('No keys.\n')
-    expect(await database.run(create, { input: '1\n77\n' })).toMatchObject({ code: 0 })
+  test('`keys create` makes a key for a team whose ID is a UUID, and authenticates its digits', async () => {
+    const uuid = '0197C0DE-0000-7000-8000-000000000042'
+    const { key } = JSON.parse((await database.run(['keys', 'create', '--team', uuid, '--json'])).stdout)
+    const digits = String(BigInt(`0x${uuid.replaceAll('-', '')}`))
+    const pool = new Pool({ connectionString: database.address })
+    const keyContext = await authenticate(`Bearer ${key}`, createPostgresKeyStore({ database: pool }))
+    await pool.end()
+    expect(keyContext).toMatchObject({ type: 'team', teamId: digits })
+    expect(JSON.parse((await database.run(['keys', 'list', '--team', uuid, '--json'])).stdout)).toHaveLength(1)
+  })
+
+  test('`keys revoke --all` revokes all keys of one owner, once their number is typed', async () => {
+    for (const owner of ['--team 61', '--team 61', '--team 62', '--organization 61'])
+      await database.run(['keys', 'create', ...owner.split(' ')])
+    const revoke = ['keys', 'revoke', '--team', '61', '--all']
+    expect(await database.run(revoke, { input: '3\n' })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('This revokes 2 keys of team 61. To confirm, type 2'),
+    })
+    expect(await database.run(revoke, { input: '2\n' })).toMatchObject({
+      code: 0,
+      stdout: 'Revoked 2 keys of team 61.\n',
+    })
+    const states = async (...owner: string[]) =>
+      (
+        JSON.parse((await database.run(['keys', 'list', ...owner, '--json'])).stdout) as { revokedAt: string | null }[]
+      ).map(({ revokedAt }) => revokedAt !== null)
+    expect(await states('--team', '61')).toEqual([true, true])
+    expect([await states('--team', '62'), await states('--organization', '61')]).toEqual([[false], [false]])
+    await database.run(['keys', 'revoke', '--organization', '61', '--all', '--yes'])
+    expect(await states('--organization', '61')).toEqual([true])
+  })
+
+  test('`keys rotate` shows the new key even if the old key cannot be changed', async () => {
+    const { hash } = JSON.parse((await database.run(['keys', 'create', '--team', '63', '--json'])).stdout)
+    await database.execute(`CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'no changes today'; END $$;
+      CREATE TRIGGER fail BEFORE UPDATE ON domain_registration.keys FOR EACH ROW EXECUTE FUNCTION fail()`)
+    const { code, stdout } = await database.run(['keys', 'rotate', hash])
+    await database.execute('DROP TRIGGER fail ON domain_registration.keys')
+    const [, key = '', newHash] = /^(\S+)\n.* hash is (\w+)/s.exec(stdout) ?? []
+    expect([code, await hashApiKey(key)]).toEqual([1, newHash])
+    expect(stdout).toMatch(new RegExp(`no changes today.*\ndomain-registration keys expire ${hash} --at \\d{4}-`))
+    expect(await database.run(['keys', 'who', newHash ?? ''])).toMatchObject({ code: 0 })
   })
 
   test('`keys list` escapes terminal control characters in a label, both in the table and in JSON', async () => {
@@ -268,6 +356,33 @@ describe('on PostgreSQL', () => {
     const all = await database.run(['pending', '--retry', '--json'])
     expect(JSON.parse(all.stdout)).toEqual({ retried: 2 })
     expect((await database.run(['pending', failed[1].domainId])).code).toBe(2)
+  })
+
+  test('`pending` names what was refused longest, and `pending --settle` ends only the given changes', async () => {
+    await database.withStore(async store => {
+      const saved = await save(store, '71', ['s1.example.net', 's2.example.net'])
+      await Promise.resolve(store.synchronize?.(saved)).catch(() => {})
+    })
+    await database.execute(
+      `UPDATE domain_registration.changes SET since = '2026-01-01' WHERE domain = 's2.example.net'`,
+    )
+    const show = async () => JSON.parse((await database.run(['pending', '--json', '--team', '71'])).stdout)
+    const { changes, longestRefused } = await show()
+    expect([toDomains(changes), longestRefused.domain]).toEqual([
+      ['s1.example.net', 's2.example.net'],
+      's2.example.net',
+    ])
+    expect((await database.run(['pending'])).stdout).toMatch(
+      /\nRefused longest: s2\.example\.net of team 71, .* 1 time: /,
+    )
+    expect((await database.run(['doctor'])).stdout).toMatch(/refused longest: s2\.example\.net of team 71/)
+    const settle = ['pending', '--settle', longestRefused.domainId]
+    expect(await database.run(settle)).toMatchObject({ code: 0, stdout: '1 change counts as delivered.\n' })
+    expect(await database.run(settle)).toMatchObject({ code: 1, stdout: '0 changes count as delivered.\n' })
+    expect(toDomains((await show()).changes)).toEqual(['s1.example.net'])
+    expect(await database.run(['pending', '--settle'])).toMatchObject({ code: 2 })
+    expect(await database.run([...settle, '--retry'])).toMatchObject({ code: 2 })
+    await database.run(['pending', '--settle', changes[0].domainId])
   })
 
   test('`list` returns the ID after which the next page begins', async () => {
@@ -404,19 +519,3 @@ test.each([
 
 /** AuthenticationOk and ReadyForQuery (PostgreSQL's manual, section "Message Formats"). */
 const AUTHENTICATED = Buffer.from('5200000008000000005a0000000549', 'hex')
-
-test('`status --watch` runs until it is stopped, and each screen shows the current state', async () => {
-  const database = await createPostgres()
-  await database.run(['migrate'])
-  const parameters = ['--no-warnings', join(process.cwd(), 'dist', 'cli.js'), 'status', '--watch', '--json']
-  const child = spawn(process.execPath, [...parameters, '--database', database.address])
-  const screens: unknown[] = []
-  for await (const line of createInterface(child.stdout)) {
-    screens.push(JSON.parse(line))
-    if (screens.length === 1)
-      await database.withStore(async store => void (await save(store, '1', ['www.example.com'])))
-    if (screens.length === 2) child.kill()
-  }
-  await database.close()
-  expect(screens).toMatchObject([{ names: 0 }, { names: 1, teams: 1, pending: { count: 1, refused: 0 } }])
-})

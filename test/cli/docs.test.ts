@@ -31,11 +31,8 @@ const normalize = (output: string) =>
     .replaceAll('\r\n', '\n')
     .replaceAll(/\d+ minutes?/g, '<age>')
     .replaceAll(/database "\w+"/g, 'database "<name>"')
-    .replaceAll(/[\d.]+ [kM]B/g, '<size>')
-    // SQLite in WebAssembly has no log.
-    .replaceAll(/, registrations\.db-wal <size>/g, '')
-    // On a slow machine, or with an old suffix list, doctor reports these checks as notes.
-    .replaceAll(/^(?:ok|note) +(round trip|suffix list) .*\n(?: +->.*\n)?/gm, '<$1>\n')
+    // With an old suffix list, doctor reports this check as a note.
+    .replaceAll(/^(?:ok|note) +suffix list .*\n(?: +->.*\n)?/gm, '<suffix list>\n')
     .replaceAll(/^(?:All is well|Nothing is wrong, .*)\.$/gm, '<verdict>')
 
 /** Splits a command into words, as a shell does. */
@@ -59,8 +56,8 @@ async function register({ withStore }: TestDatabase): Promise<void> {
 
 test('docs/cli.md and the pages that continue it show each command', () => {
   const usage = execFileSync(process.execPath, ['dist/cli.js', '--help'], { encoding: 'utf8' })
-  const commands = [...usage.matchAll(/^ {2}([a-z]+(?: [a-z]+)?)/gm)].map(([, name = '']) => name)
-  expect(commands.length).toBe(21)
+  const commands = [...usage.matchAll(/^ {2}([a-z]+(?: [a-z]+)?) {2}/gm)].map(([, name = '']) => name)
+  expect(commands.length).toBeGreaterThan(15)
   const shown = examples.flatMap(({ command }) => command.split(' | '))
   expect(commands.filter(name => !shown.some(command => command.startsWith(name)))).toEqual([])
 })
@@ -74,8 +71,7 @@ describe.each(databases)('on %s', (name, create) => {
   afterAll(() => database.close())
 
   const ofThis = examples.filter(
-    ({ command }) =>
-      !/^(?:status|doctor|backup)/.test(command) || command.includes('registrations.db') === name.includes('SQLite'),
+    ({ command }) => !/^doctor/.test(command) || command.includes('registrations.db') === name.includes('SQLite'),
   )
   test.each(ofThis.map(each => [each.command, each.output] as const))(
     'the output of `%s` matches the guide',

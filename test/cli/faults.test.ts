@@ -1,17 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { channel } from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, connect as open } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, Pool, type PoolConfig } from 'pg'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import type { Finding } from '../../src/cli/doctor/finding.ts'
-import { examineTrip } from '../../src/cli/doctor/postgres.ts'
-import { examineGrowth } from '../../src/cli/doctor/postgres-growth.ts'
-import { examineLocks, findLockers } from '../../src/cli/doctor/postgres-locks.ts'
+import type { Finding } from '../../src/cli/finding.ts'
 import { domainsHandler } from '../../src/http/fetch.ts'
 import { generateApiKey } from '../../src/index.ts'
 import { createPostgresKeyStore, createPostgresStore, migrate } from '../../src/postgres/index.ts'
@@ -19,7 +16,6 @@ import type { TraceContext } from '../../src/runtime/tracing.ts'
 import type { DomainStore } from '../../src/store/contract.ts'
 import { save } from '../../src/testing/calls.ts'
 import { createWebhook, verifyWebhook } from '../../src/webhook/index.ts'
-import { isLong } from '../counts.ts'
 import { scopes } from '../fixtures.ts'
 import { findFreePort } from '../postgres/free-port.ts'
 import { createMortalServer } from '../postgres/mortal-server.ts'
@@ -69,9 +65,11 @@ const sql =
   (statement: string): Fault =>
   async server => {
     const admin = server.createPool()
-    await admin.query(statement.replace('$database', String(server.config.database)))
+    await admin.query(sqlOf(statement, server))
     return asFound(server)
   }
+
+const sqlOf = (statement: string, { config }: TestServer) => statement.replace('$database', String(config.database))
 
 /** Faults of the database, by their names in the runbook. Faults that are not listed have their own tests below. */
 const databaseFaults: Readonly<Record<string, Fault>> = {
@@ -105,7 +103,7 @@ test.each(Object.entries(databaseFaults))(
  */
 async function compareWithRunbook(fault: string, config: PoolConfig, store: DomainStore) {
   const { callersGet, log, checks } = runbook.get(fault) ?? { callersGet: '', log: [], checks: [] }
-  expect([fault, log, checks]).not.toContainEqual([])
+  expect([fault, log]).not.toContainEqual([])
   const { status, outcomes, line } = await callAndReadLog(store)
   expect([callersGet, outcomes]).toEqual([expect.stringContaining(`${status}`), [status === 503 ? 'saved' : 'failed']])
   expect(line).toMatch(
@@ -114,7 +112,7 @@ async function compareWithRunbook(fault: string, config: PoolConfig, store: Doma
   for (const words of log) expect(line).toContain(words)
   const { code, findings } = await examine(config, checks)
   const faults = findings.filter(({ state }) => state !== 'ok')
-  expect([code, faults.length]).toEqual([faults.some(({ state }) => state === 'wrong') ? 1 : 0, 1])
+  expect([code, faults.length]).toEqual([faults.some(({ state }) => state === 'wrong') ? 1 : 0, checks.length])
   return faults[0] as (typeof faults)[0]
 }
 
@@ -148,75 +146,78 @@ test('the runbook explains fourteen faults', () => {
   expect(runbook.size).toBe(14)
 })
 
-test('when a table or a row is locked, responses, the log, metrics and doctor show what the runbook says', async () => {
-  const server = await openWithTables()
-  const holder = await server.createPool({ application_name: 'report of Ann' }).connect()
-  onTestFinished(() => holder.release(true))
-  await holder.query("BEGIN; LOCK TABLE domain_registration.names; SELECT 12345, 'a secret'")
-  const store = createPostgresStore({ database: server.createPool(), findTeam, timeLimit: 500 })
-  const { finding } = await compareWithRunbook('a table or a row is locked', server.config, store)
-  expect(finding).toMatch(/application "report of Ann".*: BEGIN; LOCK TABLE domain_registration.names; SELECT …,…\)/)
-  const env = { DATABASE_URL: toUrl(server.config) }
-  expect(await run(['status'], { env })).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining(
-      'A table is locked; "domain-registration doctor" shows which session holds the lock',
-    ),
-  })
-})
+/** The queries of the runbook, by the first words of what they answer. */
+const queries = [
+  ...readFileSync('docs/runbook.md', 'utf8').matchAll(/^([A-Z][^\n]*)(?:\n[^\n]+)*\n\n```sql\n(.*?)```/gms),
+].map(([, answers = '', sql = '']) => ({ answers, sql }))
 
-test('doctor reports a prepared transaction that is left open, and prints its ID and SQL to end it', async () => {
-  const server = await openWithTables(startServer(['-c', 'max_prepared_transactions=1']))
-  const pool = server.createPool()
-  const holder = await pool.connect()
-  const lock = 'LOCK TABLE domain_registration.names, domain_registration.changes'
-  await holder.query(`BEGIN; ${lock}; PREPARE TRANSACTION 'Ann''s payroll'`)
-  holder.release()
-  const findings = await findLocks(pool)
-  expect(findings).toHaveLength(1)
-  const [found] = findings as [Finding]
-  expect(found).toMatchObject({
-    state: 'wrong',
-    finding: expect.stringMatching(
-      /^the prepared transaction "Ann's payroll" of the role "postgres" has held locks for 6\d s$/,
-    ),
-  })
-  for (const statement of found.sql ?? []) await pool.query(statement)
-  expect((await examine(server.config, 'tables')).findings).toMatchObject([{ state: 'ok' }])
-})
-
-test('doctor names only the session at the head of a chain of waiting sessions', async () => {
-  const server = await openWithTables()
-  const pool = server.createPool()
-  const [holder, first, second] = await Promise.all([1, 2, 3].map(() => server.createPool().connect()))
-  const table = 'domain_registration'
-  await holder?.query(`SET application_name = 'report'; BEGIN; LOCK TABLE ${table}.names`)
-  await first?.query(`BEGIN; INSERT INTO ${table}.locks VALUES ('com', 'a.com')`)
-  const waits = [
-    first?.query(`SELECT FROM ${table}.names`),
-    second?.query(`INSERT INTO ${table}.locks VALUES ('com', 'a.com')`),
-  ].map(wait => wait?.catch(() => {}))
-  const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-  await vi.waitFor(async () => expect((await pool.query(waiting)).rowCount).toBe(2), { timeout: 10_000 })
-  const findings = await findLocks(pool)
-  for (const client of [holder, first, second]) client?.release(true)
-  expect(findings).toMatchObject([{ finding: expect.stringMatching(/^2 sessions wait .* application "report"/) }])
-  await Promise.all(waits)
-})
-
-/** Doctor's findings about locks, as if the server's clock were one minute ahead. */
-async function findLocks(pool: Pool): Promise<readonly Finding[]> {
-  const findings: Finding[] = []
-  for await (const finding of examineLocks(askLater(pool, '1 minute'), 'domain_registration')) findings.push(finding)
-  return findings
+/** Runs the query of the runbook that answers a question. */
+async function ask(pool: Pool, question: string) {
+  const found = queries.filter(({ answers }) => answers.startsWith(question))
+  expect([question, found.length]).toEqual([question, 1])
+  return (await pool.query(found[0]?.sql ?? '')).rows
 }
 
-/** Runs queries as if the server's clock were ahead by `skew`. */
-const askLater =
-  (pool: Pool, skew: string) =>
-  async (text: string, ...values: readonly unknown[]) =>
-    (await pool.query(text.replaceAll('clock_timestamp()', `(clock_timestamp() + interval '${skew}')`), [...values]))
-      .rows as never
+test('when a table or a row is locked, responses, the log, metrics and doctor show what the runbook says', async () => {
+  const server = await openWithTables()
+  const pool = server.createPool()
+  const holder = await server.createPool({ application_name: 'report of Ann' }).connect()
+  onTestFinished(() => holder.release(true))
+  await holder.query('BEGIN; LOCK TABLE domain_registration.names')
+  const store = createPostgresStore({ database: server.createPool(), findTeam, timeLimit: 500 })
+  const { finding } = await compareWithRunbook('a table or a row is locked', server.config, store)
+  expect(finding).toContain('lock timeout')
+
+  const waiting = server.createPool().query('SELECT FROM domain_registration.names')
+  const here = ({ held_by }: { held_by: number }) => held_by === (holder as unknown as { processID: number }).processID
+  await vi.waitFor(async () => expect((await ask(pool, 'Who waits')).filter(here)).toHaveLength(1), { timeout: 10_000 })
+  const [found] = (await ask(pool, 'Who waits')).filter(here)
+  expect(found).toMatchObject({ application_name: 'report of Ann', state: 'idle in transaction' })
+  expect(await ask(pool, 'Which transactions')).toContainEqual(
+    expect.objectContaining({ application_name: 'report of Ann', state: 'idle in transaction' }),
+  )
+  const ended = new Promise(resolve => holder.on('error', resolve))
+  await pool.query('SELECT pg_terminate_backend($1)', [found?.held_by])
+  await Promise.all([ended, waiting])
+})
+
+test('the runbook has a query that shows prepared transactions, which hold locks without a session', async () => {
+  const server = await openWithTables(startServer(['-c', 'max_prepared_transactions=1']))
+  const pool = server.createPool()
+  await pool.query("BEGIN; LOCK TABLE domain_registration.names; PREPARE TRANSACTION 'Ann''s payroll'")
+  const waiting = pool.query('SELECT FROM domain_registration.names')
+  await vi.waitFor(async () => expect(await ask(pool, 'Who waits')).toMatchObject([{ held_by: 0 }]), {
+    timeout: 10_000,
+  })
+  expect(await ask(pool, 'Which prepared')).toMatchObject([{ gid: "Ann's payroll", owner: 'postgres' }])
+  await pool.query("ROLLBACK PREPARED 'Ann''s payroll'")
+  await waiting
+})
+
+test('each query of the runbook runs, and shows what it says', async () => {
+  const server = await openWithTables()
+  const pool = server.createPool()
+  await pool.query(sqlOf('ALTER DATABASE $database SET default_transaction_read_only = on', server))
+  const database = server.config.database
+  expect(await ask(pool, 'Where')).toContainEqual(
+    expect.objectContaining({ datname: database, setconfig: ['default_transaction_read_only=on'] }),
+  )
+  expect(await ask(pool, 'Who uses')).toContainEqual(expect.objectContaining({ usename: 'postgres' }))
+  const [clock] = await ask(pool, "The database's clock")
+  expect(Object.keys(clock)).toEqual(['now'])
+  const sizes = await ask(pool, 'How large')
+  expect(sizes.map(({ relname }) => relname).sort()).toEqual([
+    'changes',
+    'keys',
+    'locks',
+    'monitor',
+    'names',
+    'version',
+  ])
+  const before = queries.length
+  for (const { sql } of queries) await pool.query(sql)
+  expect(before).toBe(8)
+})
 
 /**
  * Sends one call to a server that uses this store. Returns the response, the first line of the log, and the trace of
@@ -238,59 +239,6 @@ async function callAndReadLog(store: DomainStore, domain = 'www.example.net') {
   return { status, outcomes, line }
 }
 
-test('doctor notes the session of an idle transaction that has locked a row, even if no session waits', async () => {
-  const server = await openWithTables()
-  const pool = server.createPool()
-  const store = createPostgresStore({ database: pool, findTeam, timeLimit: 500 })
-  await save(store, '1', ['www.example.com'])
-  const holder = await server.createPool({ application_name: 'report of Ann' }).connect()
-  onTestFinished(() => holder.release(true))
-  await holder.query("BEGIN; SELECT FROM domain_registration.locks WHERE registrable_domain = 'example.com' FOR UPDATE")
-  expect((await callAndReadLog(store, 'a.example.com')).line).toContain('lock timeout')
-  const examine = async (skew: string) => {
-    const findings = examineLocks(askLater(pool, skew), 'domain_registration')
-    return ((await findings.next()) as { value: Finding }).value
-  }
-  expect(await examine('0 seconds')).toMatchObject({ state: 'ok' })
-  const { state, finding, sql = [] } = await examine('1 minute')
-  expect([state, finding]).toEqual([
-    'note',
-    expect.stringMatching(/^pid \d+ \(role "postgres", application "report of Ann", idle in transaction: .* 6\d s, /),
-  ])
-  const waiting = pool.query(
-    "SELECT FROM domain_registration.locks WHERE registrable_domain = 'example.com' FOR UPDATE",
-  )
-  const isWaiting = `SELECT FROM pg_locks WHERE locktype = 'tuple'
-    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
-  while ((await pool.query(isWaiting)).rowCount === 0) await sleep(20)
-  expect(await findLockers(askLater(pool, '0 seconds'), 'domain_registration').next()).toMatchObject({ done: true })
-  const ended = new Promise(resolve => holder.on('error', resolve))
-  for (const statement of sql) await pool.query(statement)
-  await Promise.all([ended, waiting])
-})
-
-test('doctor notes the session of a transaction that is open for six minutes, and prints SQL to end it', async () => {
-  const server = await openWithTables()
-  const pool = server.createPool()
-  // Queries as if the server's clock were six minutes ahead.
-  const ask = async (text: string, ...values: readonly unknown[]) =>
-    (await pool.query(text.replaceAll('now()', "(now() + interval '6 minutes')"), [...values])).rows as never
-  const holder = new Client({ ...server.config, application_name: 'report of Ann' })
-  const ended = new Promise(resolve => holder.on('error', resolve))
-  await holder.connect()
-  await holder.query('BEGIN; SELECT FROM domain_registration.names')
-  const findings = examineGrowth(ask, { schema: 'domain_registration', isDistributed: false })
-  const { value: found } = (await findings.next()) as { value: Finding }
-  expect(found).toMatchObject({
-    state: 'note',
-    finding: expect.stringMatching(
-      /^the transaction of pid \d+ \(role "postgres", application "report of Ann"\) .* 6 minutes$/,
-    ),
-  })
-  for (const statement of found.sql ?? []) await pool.query(statement)
-  await ended
-})
-
 /** A network with a latency of some milliseconds in each direction. */
 async function slowDown({ host, port }: PoolConfig, milliseconds: number): Promise<number> {
   const server = createServer(client => {
@@ -308,23 +256,6 @@ async function slowDown({ host, port }: PoolConfig, milliseconds: number): Promi
   onTestFinished(() => void server.close())
   return (server.address() as { port: number }).port
 }
-
-test('doctor notes how long calls take if each message to or from the database takes 40 ms', async () => {
-  const { config } = await openWithTables()
-  const port = await slowDown(config, 40)
-  const { code, findings } = await examine({ ...config, port }, 'round trip')
-  const [, trip, least, most] = /^(\d+) ms .* at least (\d+) ms, or (\d+) ms/.exec(findings[0]?.finding ?? '') ?? []
-  expect([code, findings[0]?.state]).toEqual([0, 'note'])
-  expect(Number(trip)).toBeGreaterThanOrEqual(80)
-  expect([Number(least) / Number(trip), Number(most) / Number(trip)]).toEqual([
-    expect.closeTo(2, 1),
-    expect.closeTo(5, 1),
-  ])
-})
-
-test('doctor reports slow round trips as a fault if five take longer than the default time limit', () => {
-  expect([10, 21, 2000, 2001].map(elapsed => examineTrip(elapsed).state)).toEqual(['ok', 'note', 'note', 'wrong'])
-})
 
 test('when no connections are left, responses, the log, metrics and doctor show what the runbook says', async () => {
   const server = await openWithTables(
@@ -411,38 +342,6 @@ test('doctor reports that the disk with the SQLite file is full, until there is 
   expect(await examine()).toEqual([0, expect.stringContaining('can be saved')])
 })
 
-test.runIf(isLong)(
-  'doctor says which session locks a table that others wait for, and prints SQL to end it (in the long run)',
-  async () => {
-    const server = await openWithTables()
-    const pool = server.createPool()
-    const holder = new Client({ ...server.config, application_name: 'report of Ann' })
-    holder.on('error', () => {})
-    await holder.connect()
-    await holder.query('BEGIN; LOCK TABLE domain_registration.changes, domain_registration.names')
-
-    const store = createPostgresStore({ database: pool, findTeam, synchronize: () => {}, timeLimit: 60_000 })
-    const call = save(store, '1', ['www.example.com'])
-    const isWaiting = `SELECT FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE NOT granted
-    AND datname = current_database() AND waitstart < clock_timestamp() - interval '1.1 seconds'`
-    while ((await pool.query(isWaiting)).rowCount === 0) await sleep(50)
-    const { code, findings } = await examine(server.config, 'locks')
-    const [found] = findings as unknown as [{ state: string; finding: string; sql: string[] }]
-    expect([code, found.state, found.finding]).toEqual([
-      1,
-      'wrong',
-      expect.stringMatching(
-        /^1 session waits for a lock that pid \d+ \(role "postgres", application "report of Ann".*LOCK/,
-      ),
-    ])
-    const ended = new Promise<void>(resolve => holder.once('end', resolve))
-    for (const sql of found.sql) await pool.query(sql)
-    await ended
-    await call
-    expect(await examine(server.config, 'locks')).toMatchObject({ findings: [{ state: 'ok' }] })
-  },
-)
-
 test('when the database is a standby, responses, the log, metrics and doctor show what the runbook says', async () => {
   const server = await createMortalServer()
   onTestFinished(() => server.remove())
@@ -501,19 +400,6 @@ test('when the server’s clock is ahead, a key that expires soon gets 401 early
   const { status } = await handle(request())
   clock.mockRestore()
   expect(status).toBe(401)
-})
-
-const faketime = ['x86_64-linux-gnu', 'aarch64-linux-gnu']
-  .map(machine => `/usr/lib/${machine}/faketime/libfaketime.so.1`)
-  .find(existsSync)
-
-test.skipIf(!faketime)('doctor says by how many seconds a clock is fast', async () => {
-  const { config } = await openWithTables()
-  const env = { FAKETIME: '+180s', FAKETIME_DONT_FAKE_MONOTONIC: '1' }
-  expect(await examine(config, 'clock', { library: String(faketime), env })).toMatchObject({
-    code: 1,
-    findings: [{ state: 'wrong', finding: expect.stringMatching(/database's clock is 1(?:79|80|81) seconds behind/) }],
-  })
 })
 
 const secret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`

@@ -8,7 +8,7 @@ import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { PoolConfig } from 'pg'
-import type { Surroundings } from '../../src/cli/command.ts'
+import type { ProgramProcess } from '../../src/cli/command.ts'
 import { runProgram } from '../../src/cli/program.ts'
 import { wasmFlags } from '../start-program.ts'
 
@@ -47,7 +47,7 @@ export async function run(parameters: readonly string[], options: RunOptions = {
 
 async function runHere(
   parameters: readonly string[],
-  env: Surroundings['env'],
+  env: ProgramProcess['env'],
   { input = '' }: RunOptions,
 ): Promise<Outcome> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()]
@@ -61,7 +61,7 @@ async function runHere(
 
 async function runProcess(
   parameters: readonly string[],
-  env: Surroundings['env'],
+  env: ProgramProcess['env'],
   { cwd = root, input = '', preload }: RunOptions,
 ): Promise<Outcome> {
   const flags = ['--no-warnings', ...wasmFlags, ...(preload === undefined ? [] : ['--import', preload])]

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { save } from '../../src/testing/calls.ts'
 import { databases, type TestDatabase } from './databases.ts'
 
@@ -49,9 +49,15 @@ describe.each(databases)('on %s', (_, create) => {
     expect((await database.run([...transfer, '--all', '--dry-run'])).stdout).toContain('Would transfer 3')
     expect((await database.run([...transfer, '--dry-run', 'a.com'])).stdout).toContain('Would transfer 1')
     expect(await countOf('1')).toBe(3)
-    expect((await database.run([...transfer, 'a.com'])).stdout).toMatch(/^Transferred 1 .*\na\.com {2}\S+ {2}\S+\n$/)
+    expect((await database.run([...transfer, '--yes', 'a.com'])).stdout).toMatch(
+      /^Transferred 1 .*\na\.com {2}\S+ {2}\S+\n$/,
+    )
     expect(await database.run([...transfer, 'a.com'])).toMatchObject({ code: 1 })
-    expect(await database.run([...transfer, '--all'])).toMatchObject({ code: 0 })
+    expect(await database.run([...transfer, '--all'], { input: '3\n' })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('This transfers 2 registrations from team 1 to team 2. To confirm, type 2'),
+    })
+    expect(await database.run([...transfer, '--all'], { input: '2\n' })).toMatchObject({ code: 0 })
     expect([await countOf('1'), await countOf('2')]).toEqual([0, 3])
     const { changes } = JSON.parse((await database.run(['pending', '--team', '2', '--json'])).stdout)
     expect(changes.filter(({ kind }: { kind: string }) => kind === 'registered')).toHaveLength(3)
@@ -82,12 +88,93 @@ describe.each(databases)('on %s', (_, create) => {
     }
   })
 
-  test.each([
-    'release --team 1 --all a.com',
-    'release --team 1 --yes a.com',
-    'transfer --from 1 --to 1 --all',
-    'transfer --from 1 a.com',
-  ])('`%s` is a usage error', async command => {
-    expect(await database.run(command.split(' '))).toMatchObject({ code: 2 })
+  test('`transfer` asks before it moves names to a team that has nothing yet', async () => {
+    const transfer = ['transfer', '--from', '1', '--to', '7777']
+    const asked = await database.run([...transfer, 'a.com', 'b.com'], { input: 'yes\n' })
+    expect(asked).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('7777 has no registrations and no API keys'),
+    })
+    const piped = await database.run(transfer, { input: 'a.com\n' })
+    expect(piped).toMatchObject({ code: 2, stderr: expect.stringMatching(/Team 7777 has no .* pass --yes/) })
+    expect([await countOf('1'), await countOf('7777')]).toEqual([3, 0])
+    expect(await database.run([...transfer, 'a.com', 'b.com'], { input: '2\n' })).toMatchObject({ code: 0 })
+    // Now the team is known.
+    expect(await database.run([...transfer, '*.c.com'])).toMatchObject({ code: 0 })
+    await database.run(['keys', 'create', '--team', '8888'])
+    const back = ['transfer', '--from', '7777', '--to', '8888']
+    expect(await database.run(back, { input: 'a.com\n' })).toMatchObject({ code: 0 })
+    expect([await countOf('1'), await countOf('7777'), await countOf('8888')]).toEqual([0, 2, 1])
+    for (const [team, names] of [
+      ['7777', ['b.com', '*.c.com']],
+      ['8888', ['a.com']],
+    ] as const)
+      await database.withStore(async store => void (await store.release(team, names)))
+  })
+
+  test('--dry-run shows what `release` and `transfer` would take: names and IDs of the team, each once', async () => {
+    const { domains } = JSON.parse((await database.run(['list', '--team', '1', '--json'])).stdout)
+    const [{ domainId }] = domains as [{ domainId: string }]
+    const words = ['A.com', domainId, 'x.c.com', '*.c.com', 'none.com', '--dry-run', '--json']
+    const { released } = JSON.parse((await database.run(['release', '--team', '1', ...words])).stdout)
+    expect(released.map(({ domain }: { domain: string }) => domain).sort()).toEqual(['*.c.com', 'a.com'])
+    const { transferred } = JSON.parse((await database.run(['transfer', '--from', '1', '--to', '9', ...words])).stdout)
+    expect(transferred).toHaveLength(2)
+    expect(await database.run(['release', '--team', '2', ...words])).toMatchObject({ code: 1 })
   })
 })
+
+describe.each(databases)('without tables on %s', (_, create) => {
+  test.each([
+    'status',
+    'pending',
+    'pending --retry',
+    'keys create --team 1',
+    'keys list',
+    'keys list --team 1',
+    `keys who ${'a'.repeat(64)}`,
+    `keys rotate ${'a'.repeat(64)}`,
+    `keys expire ${'a'.repeat(64)} --at never`,
+    `keys revoke ${'a'.repeat(64)}`,
+    'keys revoke --team 1 --all',
+    'keys export',
+    'keys import',
+    'list',
+    'find a.com 01a1fdc4-24dc-7291-9bdf-caca67ce70da',
+    'count',
+    'release --team 1 a.com',
+    'release --team 1 --all',
+    'transfer --from 1 --to 2 a.com',
+    'transfer --from 1 --to 2 --all --dry-run',
+    'export',
+    'import',
+  ])('`%s` says that migrate creates them', async command => {
+    const database = await create()
+    onTestFinished(() => database.close())
+    const row = '{"hash":"a"}'
+    const key = {
+      hash: 'a'.repeat(64),
+      type: 'team',
+      ownerId: '1',
+      scopes: [],
+      label: null,
+      hint: null,
+      createdAt: null,
+    }
+    const input = command === 'keys import' ? JSON.stringify(key) : command === 'import' ? toImport : row
+    const { code, stdout, stderr } = await database.run(command.split(' '), { input })
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(/: run "domain-registration migrate|check the path.* run "domain-registration migrate/)
+  })
+})
+
+/** A line of `export --all`. */
+const toImport = `${JSON.stringify({
+  domainId: '01a1fdc4-24dc-7291-9bdf-caca67ce70da',
+  domain: 'a.com',
+  registrableDomain: 'a.com',
+  teamId: '1',
+  synchronized: true,
+  createdAt: '2026-01-01T00:00:00.000Z',
+})}
+`

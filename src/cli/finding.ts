@@ -23,10 +23,6 @@ export const ok = inState('ok')
 export const note = inState('note')
 export const wrong = inState('wrong')
 
-/** @param check The name of the check that found no tables. */
-export const noTables = (finding = 'missing', check = 'tables'): Finding =>
-  wrong(check, finding, 'Run "domain-registration migrate" as a role that may create tables; check --schema')
-
 /**
  * Compares the version of the tables with the version that this package needs. Returns nothing if the versions match.
  */
@@ -36,5 +32,3 @@ export function compareVersions(version: number, needed: number): Finding | unde
     version > needed ? 'Install the newer version of the package here' : 'Run "domain-registration migrate"'
   return wrong('tables', `version ${version}, but this package needs version ${needed}`, advice)
 }
-
-export const AS_OWNER = 'Run as the owner of the tables:'

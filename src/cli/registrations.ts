@@ -1,0 +1,282 @@
+import { classifyHostname } from '../hostname/classify.ts'
+import { displayHostname } from '../hostname/display.ts'
+import type { ManagedKeyStore } from '../keys/key-store.ts'
+import { eachRegistration, toCursor } from '../operations/each-registration.ts'
+import { findOwners } from '../operations/find-owners.ts'
+import { releaseAll, transfer } from '../operations/transfer.ts'
+import type { ListedRegistration, Registration } from '../rules/registration.ts'
+import { toName } from '../rules/submitted.ts'
+import { toUuid } from '../store/arguments.ts'
+import { MOST_AT_ONCE } from '../store/contract.ts'
+import type { ManagedStore } from '../store/managed-store.ts'
+import {
+  type Command,
+  confirm,
+  confirmOption,
+  type Invocation,
+  type Result,
+  readInput,
+  readLimit,
+  requireValue,
+} from './command.ts'
+import { UsageError } from './database.ts'
+import { plural, toPrintable, toTable } from './text.ts'
+
+/** Returns the canonical name, followed by its readable form in parentheses if that differs. */
+export function toDisplayed(domain: string): string {
+  const shown = displayHostname(domain)
+  return shown === domain ? domain : `${domain} (${shown})`
+}
+
+export const toData = ({ domain, domainId, teamId, createdAt, synchronized }: ListedRegistration) => ({
+  domain,
+  domainId,
+  teamId,
+  createdAt,
+  synchronized,
+})
+
+/** Returns the options of a store's `list`. Without `--team`, the options contain no team, so all teams are listed. */
+export const ofTeam = (teamId: string | undefined): { readonly teamId?: string } =>
+  teamId === undefined ? {} : { teamId }
+
+export const list: Command = {
+  purpose: 'lists registrations',
+  options: {
+    '--team <id>': 'only those of this team',
+    '--below <name>': 'only those below this name',
+    '--domain <name>': 'only this hostname',
+    '--order <order>': 'oldest or newest first; default oldest',
+    '--limit <count>': 'at most this many; default 100',
+    '--after <cursor>': 'resumes a list',
+  },
+  example: '--team 7 --below example.com',
+  async run({ values, connect }: Invocation): Promise<Result> {
+    const { team: teamId, below, domain, after } = values
+    const order = values.order as 'oldest' | 'newest' | undefined
+    const limit = readLimit(values)
+    const store = connect().createStore()
+    const found: ListedRegistration[] = []
+    for await (const registration of eachRegistration(store, { ...ofTeam(teamId), below, domain, order, after })) {
+      found.push(registration)
+      // Reads one registration more than requested, to find out whether there are more.
+      if (found.length > limit) break
+    }
+    const page = found.slice(0, limit)
+    const last = found.length > limit ? page.at(-1) : undefined
+    const next = last ? toCursor(last, { below }) : null
+    const rows = page.map(({ domain, teamId, domainId, createdAt }) => [
+      toDisplayed(domain),
+      teamId,
+      domainId,
+      createdAt,
+    ])
+    const text = toTable(['DOMAIN', 'TEAM', 'ID', 'CREATED'], rows, 'No registrations.')
+    return {
+      text: next === null ? text : `${text}\nThere are more. To see them, pass --after ${next}\n`,
+      data: { domains: page.map(toData), next },
+    }
+  },
+}
+
+export const find: Command = {
+  words: '<hostname-or-id...>',
+  purpose: 'shows which registration covers a hostname or has an ID, and its team',
+  example: 'api.eu.example.com',
+  async run({ operands, connect }: Invocation): Promise<Result> {
+    const store = connect().createStore()
+    const data: Found[] = []
+    for (const { hostname, registration } of await findOwners(store, operands)) {
+      const domainId = toUuid(hostname)
+      const found = domainId === null ? registration : await store.get(domainId)
+      const { domain = null, teamId = null, domainId: id = null } = found ?? {}
+      // A registered name gets no message, even if today's rules would reject it.
+      const message = found || domainId !== null ? null : explain(hostname)
+      data.push({ hostname, domain, teamId, domainId: id, message })
+    }
+    const rows = data.map(({ hostname, domain, teamId, domainId }) => [
+      hostname,
+      domain === null ? null : toDisplayed(domain),
+      teamId,
+      domainId,
+    ])
+    const messages = data.flatMap(({ message }) => (message === null ? [] : [`${toPrintable(message)}\n`]))
+    const table = toTable(['HOSTNAME', 'REGISTERED', 'TEAM', 'ID'], rows, '')
+    return { text: [table, ...messages].join(''), data, isWrong: messages.length > 0 }
+  },
+}
+
+interface Found {
+  readonly hostname: string
+  readonly domain: string | null
+  readonly teamId: string | null
+  readonly domainId: string | null
+  /** Why the hostname cannot be registered. */
+  readonly message: string | null
+}
+
+function explain(input: string): string | null {
+  const hostname = classifyHostname(input)
+  return hostname.valid ? null : hostname.message
+}
+
+export const count: Command = {
+  purpose: 'counts registrations',
+  options: { '--team <id>': 'only those of this team' },
+  example: '--team 7',
+  async run({ values: { team: teamId }, connect }: Invocation): Promise<Result> {
+    const total = await connect().createStore().count(ofTeam(teamId))
+    return { text: `${total}\n`, data: { count: total } }
+  },
+}
+
+const describe = (total: number) => plural(total, 'registration', 'registrations')
+
+/** The options of the commands that take names of one team. */
+const selection = {
+  '--all': 'all registrations of the team, after you type their number',
+  ...confirmOption,
+  '--dry-run': 'changes nothing, and only shows which registrations this would be',
+}
+
+/** Returns the names and IDs from the arguments, or else from standard input; `undefined` stands for all. */
+async function readNames({ flags, operands, process }: Invocation): Promise<readonly string[] | undefined> {
+  if (flags.has('all') && operands.length > 0) throw new UsageError('Pass no names with --all')
+  if (flags.has('all')) return undefined
+  return operands.length > 0 ? operands : readInput(process)
+}
+
+export const releaseNames: Command = {
+  words: '[name-or-id...]',
+  purpose: "releases a team's registrations",
+  details:
+    "Your server's next sweep pushes the releases to your monitor. Without arguments, reads names or IDs from " +
+    'standard input, one per line.',
+  options: { '--team <id>': 'the team', ...selection },
+  example: '--team 7 www.example.com',
+  async run(invocation: Invocation): Promise<Result> {
+    const { values, flags, connect } = invocation
+    const team = requireValue(values, 'team', 'with the ID of the team')
+    const names = await readNames(invocation)
+    const store = connect().createStore()
+    const isDry = flags.has('dry-run')
+    const begin = isDry ? 'Would release' : 'Released'
+    if (!names) {
+      const held = await store.count({ teamId: team })
+      if (!isDry && held > 0) {
+        await confirm(invocation, `This releases ${describe(held)} of team ${toPrintable(team)}`, held)
+      }
+      const released = isDry ? held : await releaseAll(store, team)
+      const text = `${begin} ${describe(released)} of team ${toPrintable(team)}.\n`
+      return { text, data: { count: released } }
+    }
+    const released: Registration[] = []
+    if (isDry) released.push(...(await findHeld(store, team, names)))
+    else for (const part of toParts(names)) released.push(...(await store.release(team, part)))
+    const data = released.map(({ domain, domainId }) => ({ domain, domainId }))
+    const lines = data.map(({ domain, domainId }) => `${domain}  ${domainId}\n`)
+    return {
+      text: `${begin} ${describe(released.length)} of team ${toPrintable(team)}.\n${lines.join('')}`,
+      data: { released: data },
+      isWrong: released.length === 0,
+    }
+  },
+}
+
+export const transferNames: Command = {
+  words: '[name-or-id...]',
+  purpose: 'moves registrations to another team, and gives them new IDs',
+  details:
+    'Without arguments, reads names or IDs from standard input, one per line. Only your application knows its teams: ' +
+    'the limit and the state of the new team are not checked. If the new team has no registrations and no API keys ' +
+    'yet, the command asks whether you mean it.',
+  options: {
+    '--from <id>': 'the team that has the registrations',
+    '--to <id>': 'the team that gets them',
+    ...selection,
+  },
+  example: '--from 7 --to 8 www.example.com',
+  async run(invocation: Invocation): Promise<Result> {
+    const { values, flags, operands, connect } = invocation
+    const from = requireValue(values, 'from', 'with the ID of the team that has the names')
+    const to = requireValue(values, 'to', 'with the ID of the team that gets the names')
+    if (from === to) throw new UsageError('--from and --to must be different teams')
+    const names = await readNames(invocation)
+    const database = connect()
+    // The command line cannot look up teams, so it accepts the given ID unchecked.
+    const findTeam = (id: string) => ({ id, organizationId: '', state: 'active' as const })
+    const store: ManagedStore = { ...database.createStore(), findTeam }
+    const between = `from team ${toPrintable(from)} to team ${toPrintable(to)}`
+    if (flags.has('dry-run')) {
+      const held = names ? await findHeld(store, from, names) : []
+      const total = names ? held.length : await store.count({ teamId: from })
+      const data = held.map(({ domain, domainId }) => ({ domain, domainId }))
+      return {
+        text: `Would transfer ${describe(total)} ${between}.\n`,
+        data: names ? { transferred: data } : { count: total },
+      }
+    }
+    const isKnown = (await store.count({ teamId: to })) > 0 || (await ownsKeys(database.createKeyStore(), to))
+    const total = names ? names.length : await store.count({ teamId: from })
+    if (total > 0 && !(names && isKnown)) {
+      const warning = isKnown ? '' : `. Team ${toPrintable(to)} has no registrations and no API keys yet`
+      if (names && operands.length === 0 && !flags.has('yes')) {
+        throw new UsageError(`${warning.slice(2)}. To transfer the names in standard input to it, pass --yes`)
+      }
+      await confirm(invocation, `This transfers ${describe(total)} ${between}${warning}`, total)
+    }
+    const parts = names ? toParts(names).map(part => ({ domains: part })) : [{}]
+    const transferred = []
+    for (const part of parts) transferred.push(...(await transfer(store, { from, to, ...part })))
+    const lines = transferred.map(({ domain, formerId, domainId }) => `${domain}  ${formerId}  ${domainId}\n`)
+    return {
+      text: `Transferred ${describe(transferred.length)} ${between}.\n${lines.join('')}`,
+      data: { transferred },
+      isWrong: names !== undefined && transferred.length === 0,
+    }
+  },
+}
+
+/** Returns whether a team has API keys. Only a team whose ID consists of digits can have any. */
+const ownsKeys = async (keys: ManagedKeyStore, teamId: string): Promise<boolean> =>
+  /^\d+$/.test(teamId) && (await keys.listKeys({ type: 'team', ownerId: teamId })).length > 0
+
+/** Splits the names into parts that the store can process in one call each. */
+function toParts(names: readonly string[]): (readonly string[])[] {
+  const parts: (readonly string[])[] = []
+  for (let start = 0; start < names.length; start += MOST_AT_ONCE) parts.push(names.slice(start, start + MOST_AT_ONCE))
+  return parts
+}
+
+/** Finds the team's registrations with these names and IDs, each once, for a dry run. */
+async function findHeld(store: ManagedStore, team: string, names: readonly string[]): Promise<readonly Registration[]> {
+  const held = new Map<string, Registration>()
+  for (const part of toParts(names)) {
+    const domains = new Set(part.flatMap(text => toName(text)?.domain ?? []))
+    const found: (Registration | null)[] = [
+      ...(await store.find({ teamId: team, domains: [...domains], bases: [] })).registrations,
+    ]
+    for (const domainId of part.flatMap(text => toUuid(text) ?? [])) found.push(await store.get(domainId))
+    for (const registration of found) if (registration?.teamId === team) held.set(registration.domainId, registration)
+  }
+  return [...held.values()]
+}
+
+const WIDTH = 'public_suffix_domain'.length + 2
+
+export const classify: Command = {
+  words: '[hostname...]',
+  purpose: 'shows which hostnames can be registered, and why the others cannot',
+  details: 'Needs no database. Without arguments, reads hostnames from standard input, one per line.',
+  example: 'WWW.Example.com localhost',
+  async run({ operands, process }: Invocation): Promise<Result> {
+    const inputs = operands.length > 0 ? operands : await readInput(process)
+    const data = inputs.map(input => ({ input, ...classifyHostname(input) }))
+    const lines = data.map(hostname =>
+      hostname.valid
+        ? `${hostname.kind.padEnd(WIDTH)}${toDisplayed(hostname.domain)}`
+        : `${hostname.code.padEnd(WIDTH)}${toPrintable(hostname.message)}`,
+    )
+    return { text: lines.map(line => `${line}\n`).join(''), data, isWrong: data.some(({ valid }) => !valid) }
+  },
+}

@@ -1,5 +1,5 @@
 import { isApiError } from '../errors/api-error.ts'
-import { bodyCutShort, methodNotAllowed, notFound } from '../errors/call-errors.ts'
+import { bodyCutShort, methodNotAllowed, notFound, payloadTooLarge } from '../errors/call-errors.ts'
 import { requireOptions } from '../options.ts'
 import { takePieces } from './export.ts'
 import { createHandler } from './handler.ts'
@@ -178,9 +178,15 @@ function createReading(request: Request) {
         bytes = isReadAtOnce(request) ? new Uint8Array(await request.arrayBuffer()) : await readChunks(limit)
       } catch (error) {
         // If `arrayBuffer` throws without reading anything, other code is reading the body
-        // (https://fetch.spec.whatwg.org/#body-unusable).
-        if (!request.bodyUsed) throw readBefore()
-        throw isApiError(error) ? error : bodyCutShort()
+        // (https://fetch.spec.whatwg.org/#body-unusable). Servers on Node may notice this only when they read.
+        if (
+          !request.bodyUsed ||
+          (error instanceof TypeError && /^Body (?:is unusable|(?:has )?already)/.test(error.message))
+        )
+          throw readBefore()
+        if (isApiError(error)) throw error
+        // SvelteKit and others have a limit of their own, and fail with this status.
+        throw (error as { status?: unknown } | undefined)?.status === 413 ? payloadTooLarge() : bodyCutShort()
       }
       // Some frameworks return an empty body where other code has read it.
       if (bytes.length === 0 && hasKnownLength(request) && Number(request.headers.get('content-length')) > 0)

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
 import { Readable } from 'node:stream'
 import type { ApiError } from '../errors/api-error.ts'
-import { bodyCutShort } from '../errors/call-errors.ts'
+import { bodyCutShort, notJson } from '../errors/call-errors.ts'
 import { type Rules, requireOptions } from '../options.ts'
 import { takePieces } from './export.ts'
 import { createHandler } from './handler.ts'
@@ -123,7 +123,13 @@ function readNodeHeader({ headers, rawHeaders }: IncomingMessage, name: string):
  */
 export function readNodeBody(request: NodeRequest, limit: number): RequestBody | Promise<RequestBody> {
   if (!request.readableDidRead && !request.readableEnded) return readStream(request, limit)
-  const { body } = request
+  let body: unknown
+  try {
+    body = request.body
+  } catch (cause) {
+    // On Vercel, `body` is a getter that throws if the body is not JSON.
+    throw notJson(cause)
+  }
   if (typeof body === 'string') return { text: body }
   if (body instanceof Uint8Array) return { bytes: body }
   if (body === undefined) throw readBefore()

@@ -195,6 +195,21 @@ for (const [name, framework] of versions) {
       }
     })
 
+    test('can have a getter "body" that throws for malformed JSON, as on Vercel, and the caller gets 400', async () => {
+      const onError = vi.fn()
+      const { headers, router } = await createRouter({ onError })
+      const app = framework()
+      app.use((request, _response, next) => {
+        const get = () => {
+          throw new Error('Invalid JSON')
+        }
+        request.resume().on('end', () => next(void Object.defineProperty(request, 'body', { get })))
+      })
+      const { status, body } = await call(app.use(router), '/v1/domains', { headers, body: '{' })
+      expect([status, JSON.parse(body)]).toMatchObject([400, { error: 'invalid_request' }])
+      expect(onError).not.toHaveBeenCalled()
+    })
+
     test('causes a 500, reported to onError, if it reads and discards the body before the router', async () => {
       const onError = vi.fn()
       const { headers, router } = await createRouter({ onError })

@@ -223,6 +223,15 @@ describe('fetch: a request', () => {
     },
   )
 
+  test('gets 413 if a limit of the framework, such as SvelteKit’s, cuts off the body', async () => {
+    const { handle, createRequest, onError } = await create()
+    const cause = Object.assign(new Error('Payload Too Large'), { status: 413 })
+    const request = createRequest(new ReadableStream({ pull: controller => controller.error(cause) }))
+    const response = await handle(request)
+    expect([response.status, await response.json()]).toMatchObject([413, { error: 'payload_too_large' }])
+    expect(onError).not.toHaveBeenCalled()
+  })
+
   test('gets 500, and onError is called, if the application has read its body or is reading it', async () => {
     const reads = [
       (request: Request) => request.text(),

@@ -288,6 +288,27 @@ describe('the handler returns a response even if authenticate throws', () => {
   })
 })
 
+test('an adapter may leave out "query", which counts as no parameters', async () => {
+  const authenticate = () => ({ type: 'team', teamId: '1', scopes: ['domains:read'] }) as const
+  const { handle } = await createCase({ keys: undefined, authenticate, operations: ['list', 'export'] })
+  expect(await handle({ ...request({}), operation: 'list' })).toMatchObject({ status: 200 })
+  expect(await handle({ ...request({}), operation: 'export' })).toMatchObject({ status: 200 })
+})
+
+test.each([
+  ['a UUID', '0199c0de-0000-7000-8000-000000000001', true],
+  ['a number of 40 digits', '9'.repeat(40), true],
+  ['an ID with a line break', '1\nfaked', false],
+  ['an ID of 101 characters', 'x'.repeat(101), false],
+])('onError gets the team of a call if its ID is printable and not too long: %s', async (_, teamId, isShown) => {
+  const onError = vi.fn()
+  const authenticate = () => ({ type: 'team', teamId, scopes: ['domains:create'] }) as const
+  const findTeam = () => Promise.reject(new Error('down'))
+  const { handle } = await createCase({ keys: undefined, authenticate, store: { ...createStore(), findTeam }, onError })
+  await handle(request({ 'content-type': type }))
+  expect(onError.mock.calls).toMatchObject([[{}, { teamId: isShown ? teamId : undefined, step: 'findTeam' }]])
+})
+
 test('the values of a query parameter that is sent several times become one array', () => {
   expect({ ...readQuery('/v1/domains?a=1&b=2&a=3&a=4') }).toEqual({ a: ['1', '3', '4'], b: '2' })
 })

@@ -180,12 +180,6 @@ describe('docs/README.md', () => {
   })
 })
 
-test('the sidebar of the site lists every page of docs/', () => {
-  const sidebar = read('site/.vitepress/sidebar.js')
-  const pages = guides.filter(guide => guide.startsWith('docs/'))
-  expect(pages.filter(page => !sidebar.includes(`'${page}'`))).toEqual([])
-})
-
 describe('README.md', () => {
   const readme = read('README.md')
 

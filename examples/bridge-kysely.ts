@@ -9,10 +9,13 @@ export const bridgeKysely = <Db extends KyselyOverPool>(db: NoTransaction<Db>): 
 
 /** To register within your own transaction: `createPostgresStore({ database: withinKysely(trx), findTeam })`. */
 export const withinKysely = (transaction: Executor): PostgresTransaction => ({
-  query: (text, values) => transaction.executeQuery(CompiledQuery.raw(text, values)),
+  // Plugins of yours would change the store's results.
+  query: (text, values) => transaction.withoutPlugins().executeQuery(CompiledQuery.raw(text, values)),
 })
 
-type Executor = Pick<Kysely<unknown>, 'executeQuery'>
+interface Executor {
+  withoutPlugins(): Pick<Kysely<unknown>, 'executeQuery'>
+}
 
 interface KyselyOverPool extends Executor {
   transaction(): { execute<T>(work: (transaction: Executor) => Promise<T>): Promise<T> }

@@ -1,7 +1,7 @@
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres'
 import { pgTable, text } from 'drizzle-orm/pg-core'
-import { withinDrizzle } from './bridge-drizzle.ts'
 import { type Order, registerOrder } from './order.ts'
+import { withinDrizzle } from './within-drizzle.ts'
 
 const orders = pgTable('orders', { id: text().primaryKey(), teamId: text('team_id').notNull() })
 

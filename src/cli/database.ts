@@ -179,9 +179,11 @@ export function openPostgres({ url, schema }: Extract<Target, { kind: 'postgres'
   const database = createPool(url)
   const place = { database, schema }
   const tables = toTables({ schema })
+  // A command sends few statements, and may run through a pooler that does not support prepared statements.
+  const unprepared = { preparedStatements: false }
   return {
-    createStore: options => createPostgresStore({ ...place, findTeam, ...options }),
-    createKeyStore: () => createPostgresKeyStore(place),
+    createStore: options => createPostgresStore({ ...place, ...unprepared, findTeam, ...options }),
+    createKeyStore: () => createPostgresKeyStore({ ...place, ...unprepared }),
     listOwners: async () => (await database.query<KeyOwner>(selectOwners(tables.keys))).rows,
     async readVersion() {
       try {

@@ -1,10 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { drizzle } from 'drizzle-orm/node-postgres'
 import { Kysely, PostgresDialect } from 'kysely'
 import type { Pool } from 'pg'
 import postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { bridgeDrizzle } from '../../examples/bridge-drizzle.ts'
 import { bridgeKysely } from '../../examples/bridge-kysely.ts'
 import {
   createPostgresKeyStore,
@@ -50,7 +48,6 @@ const drivers: readonly (readonly [string, () => PostgresDriver])[] = [
   ['pg with pipelining', () => createPool(true)],
   ['pg without pipelining', () => createPool(false)],
   ['Kysely', () => bridgeKysely(new Kysely({ dialect: new PostgresDialect({ pool: createPool(false) }) }))],
-  ['Drizzle', () => bridgeDrizzle(drizzle(createPool(false)))],
   [
     'postgres.js',
     () => {

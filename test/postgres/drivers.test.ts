@@ -1,9 +1,7 @@
-import { drizzle } from 'drizzle-orm/node-postgres'
-import { Kysely, PostgresDialect } from 'kysely'
+import { Kysely, ParseJSONResultsPlugin, PostgresDialect } from 'kysely'
 import { Client, type Pool, types } from 'pg'
 import postgres, { type Sql } from 'postgres'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { bridgeDrizzle } from '../../examples/bridge-drizzle.ts'
 import { bridgeKysely } from '../../examples/bridge-kysely.ts'
 import type { Answer, BoundStatement } from '../../src/postgres/connection.ts'
 import { hasCode } from '../../src/postgres/connection.ts'
@@ -31,7 +29,7 @@ let sql: Sql
 beforeAll(async () => {
   server = await openDatabase()
   pool = server.createPool()
-  // Kysely and Drizzle do not add an error listener to the clients of a pool: see docs/postgres-drivers.md.
+  // Kysely does not add an error listener to the clients of a pool: see docs/postgres-drivers.md.
   pool.on('connect', client => client.on('error', () => {}))
   sql = postgres(connection())
 })
@@ -46,17 +44,15 @@ function connection(): postgres.Options<never> {
   return { host, port, user, password, database, onnotice() {} } as postgres.Options<never>
 }
 
-const overKysely = (through: Pool) => bridgeKysely(new Kysely({ dialect: new PostgresDialect({ pool: through }) }))
-const overDrizzle = (through: Pool) => bridgeDrizzle(drizzle(through))
+const overKysely = (through: Pool) =>
+  bridgeKysely(new Kysely({ dialect: new PostgresDialect({ pool: through }), plugins: [new ParseJSONResultsPlugin()] }))
 
 const drivers: readonly (readonly [string, () => PostgresDriver])[] = [
   ['postgres.js', () => sql],
-  ['Kysely', () => overKysely(pool)],
-  ['Drizzle', () => overDrizzle(pool)],
+  ['Kysely with plugins', () => overKysely(pool)],
 ]
 for (const [name, open] of drivers) {
-  // The bridge for Drizzle replaces each `$1` in the SQL, so this schema's name must not contain `$1`, only quotes.
-  describeStore(name, open, name === 'Drizzle' ? { schema: 'of "drizzle"' } : {}, counts.casesOfDrivers)
+  describeStore(name, open, {}, counts.casesOfDrivers)
   describeKeyStore(name, open)
 }
 /** How the parsers of an application may return the values of any type. A driver calls them for each value. */
@@ -140,7 +136,6 @@ test('postgres.js: if the connection ends during a call, the call fails, but the
 
 test.each([
   ['Kysely', overKysely],
-  ['Drizzle', overDrizzle],
   ['pg', (through: Pool) => through],
 ])('%s: transactions use READ COMMITTED, even if the default is another isolation level', async (_, open) => {
   const strict = server.createPool({ options: '-c default_transaction_isolation=serializable' })

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openPostgres } from '../../src/cli/database.ts'
 import { registerDomains } from '../../src/operations/register-domains.ts'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import { team1, teams } from '../fixtures.ts'
@@ -64,5 +65,20 @@ describe.skipIf(!program)(name, () => {
   test('calls succeed even if statements have names, because a call that fails is repeated without names', async () => {
     expect(await call(createPool(true), 'with_names', true)).toEqual([])
     expect(server.readLog()).toMatch(/prepared statement "domain_registration_\w+" (does not|already) exist/)
+  })
+
+  test('commands of the command line prepare no statements', async () => {
+    const { user, password, database } = server.config
+    const url = `postgres://${user}:${password}@127.0.0.1:${bouncer.port}/${database}`
+    const before = server.readLog().length
+    await migrate({ database: pool })
+    // Each command has its own connection, and there are more connections than sessions.
+    const commands = Array.from({ length: CALLERS }, () => openPostgres({ kind: 'postgres', url, schema: undefined }))
+    for (const command of commands) {
+      await command.createKeyStore().findKey('a'.repeat(64))
+      await command.createStore().release('1', ['www.example.com'])
+    }
+    expect(server.readLog().slice(before)).not.toContain('prepared statement')
+    await Promise.all(commands.map(command => command.close()))
   })
 })

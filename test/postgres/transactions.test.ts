@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { PGlite, type PGliteInterface, type Transaction as PgliteTransaction } from '@electric-sql/pglite'
 import { drizzle } from 'drizzle-orm/node-postgres'
-import { Kysely, PostgresDialect, type Transaction } from 'kysely'
+import { Kysely, ParseJSONResultsPlugin, PostgresDialect, type Transaction } from 'kysely'
 import type { Client, Pool, PoolClient } from 'pg'
 import postgres, { type Sql, type TransactionSql } from 'postgres'
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest'
-import { bridgeDrizzle, withinDrizzle } from '../../examples/bridge-drizzle.ts'
 import { bridgeKysely, withinKysely } from '../../examples/bridge-kysely.ts'
+import { withinDrizzle } from '../../examples/within-drizzle.ts'
 import { registerDomains } from '../../src/operations/register-domains.ts'
 import {
   createPostgresStore,
@@ -75,8 +75,8 @@ const drivers: Readonly<Record<string, Driver>> = {
       kysely.transaction().execute(trx => use(withinKysely(trx), [bridgeKysely(trx as never), trx])),
   },
   Drizzle: {
-    overPool: ({ pool }) => bridgeDrizzle(drizzle(pool)),
-    begin: ({ pool }, use) => drizzle(pool).transaction(tx => use(withinDrizzle(tx), [bridgeDrizzle(tx as never), tx])),
+    overPool: ({ pool }) => drizzle(pool).$client,
+    begin: ({ pool }, use) => drizzle(pool).transaction(tx => use(withinDrizzle(tx), [tx])),
   },
 }
 
@@ -87,7 +87,10 @@ beforeAll(async () => {
   const pool = server.createPool()
   const { host, port, user, password, database } = server.config
   const sql = postgres({ host, port, user, password, database, onnotice() {} } as postgres.Options<never>)
-  const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
+  const kysely = new Kysely<unknown>({
+    dialect: new PostgresDialect({ pool }),
+    plugins: [new ParseJSONResultsPlugin()],
+  })
   pools = { pool, sql, pglite: new PGlite(), kysely }
   for (const each of [pool, pools.pglite]) await migrate({ database: each })
 })
@@ -154,12 +157,6 @@ test('the types accept the pool of each driver, but neither a transaction nor a 
     // @ts-expect-error
     bridgeKysely(trx),
   ])
-  void (() =>
-    drizzle(pools.pool).transaction(async tx => {
-      bridgeDrizzle(drizzle(pools.pool))
-      // @ts-expect-error
-      bridgeDrizzle(tx)
-    }))
 })
 
 test('these tests use every way of passing a transaction that docs/postgres-drivers.md shows', () => {

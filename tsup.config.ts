@@ -1,19 +1,43 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { parse } from 'node:path'
-import { defineConfig } from 'tsup'
+import { defineConfig, type Options } from 'tsup'
 
 const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as {
   exports: Record<string, { import?: { types: string; default: string } }>
 }
 
 /** The source of each entry point of package.json: declarations have the path of their source. */
-const entryPoints = Object.values(exports).flatMap(({ import: module }) =>
-  module ? [[parse(module.default).name, module.types.replace('./dist/types/esm', 'src').replace('.d.ts', '.ts')]] : [],
+const entryPoints: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.values(exports).flatMap(({ import: module }) =>
+    module
+      ? [[parse(module.default).name, module.types.replace('./dist/types/esm', 'src').replace('.d.ts', '.ts')]]
+      : [],
+  ),
 )
+const { element, ...others } = entryPoints
 
-export default defineConfig(({ dts }) => ({
-  entry: { ...Object.fromEntries(entryPoints), cli: 'src/cli/main.ts' },
+export default defineConfig(({ dts, clean }) => {
+  // Both builds run at once, so neither may clean the folder of the other.
+  if (clean !== false) rmSync('dist', { recursive: true, force: true })
+  return [makePackage(dts !== false), forPages]
+})
+
+/** A page without a bundler loads the element by a script tag, so its module contains all that it needs. */
+const forPages: Options = {
+  entry: { element: element as string },
+  format: ['esm', 'cjs'],
+  target: 'es2022',
+  platform: 'browser',
+  splitting: false,
+  noExternal: [/./],
+  minify: true,
+  dts: false,
+  clean: false,
+}
+
+const makePackage = (hasDeclarations: boolean): Options => ({
+  entry: { ...others, cli: 'src/cli/main.ts' },
   format: ['esm', 'cjs'],
   esbuildOptions(options, { format }) {
     // `require` never loads a command-line program.
@@ -28,11 +52,11 @@ export default defineConfig(({ dts }) => ({
   // The compiler writes one declaration file for each source file, because such declarations can have maps. `--no-dts`
   // skips the declarations.
   dts: false,
-  ...(dts !== false && { onSuccess: makeDeclarations }),
-  clean: true,
+  ...(hasDeclarations && { onSuccess: makeDeclarations }),
+  clean: false,
   treeshake: true,
   plugins: [{ name: 'import attributes', buildEnd: ({ writtenFiles }) => writeAttributes(writtenFiles) }],
-}))
+})
 
 /** Rollup removes unused code, but writes import attributes with `assert`, which newer versions of Node reject. */
 function writeAttributes(files: readonly { readonly name: string }[]): void {

@@ -98,7 +98,7 @@ describe('the first program on a page prints what its last comment says:', () =>
   test('a page without such a program is an index, is tested elsewhere, or says how it was tested', () => {
     const others = openings.filter(({ shown }) => shown === undefined).map(({ page }) => page)
     const indexes = 'README concepts faq hostnames standards tables webhook'
-    const elsewhere = 'runbook doctor-checks upgrades'
+    const elsewhere = 'runbook doctor-checks upgrades customers-page'
     const tried = `${indexes} ${elsewhere}`.split(' ').map(name => `docs/${name}.md`)
     // Pages that need a server, and pages that continue another page, such as `client-more.md` after `client.md`.
     const continued =

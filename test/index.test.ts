@@ -20,6 +20,7 @@ const publicNames: Readonly<Record<string, string>> = {
   './openapi': 'openapi',
   './client': `CallError DeleteAllError PreviewAllError RegisterAllError SyncAllError
     deleteAll listAll previewAll registerAll syncAll`,
+  './element': 'DomainRegistrationElement',
   './webhook': 'MonitorUnavailableError WebhookVerificationError createWebhook verifyWebhook',
   './postgres': 'createPostgresKeyStore createPostgresStore migrate postgresSchema',
   './sqlite': 'createSqliteKeyStore createSqliteStore sqliteSchema',
@@ -79,7 +80,7 @@ test('package.json has a license, repository, engines and peer dependencies', ()
   expect(manifest).toMatchObject({
     license: 'MIT',
     type: 'module',
-    sideEffects: false,
+    sideEffects: ['./dist/element.js', './dist/element.cjs'], // their import defines the custom element
     engines: { node: '>=20.19' },
     peerDependenciesMeta: { express: { optional: true }, fastify: { optional: true } },
   })

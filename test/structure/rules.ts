@@ -14,7 +14,7 @@ export const layers: readonly (readonly string[])[] = [
   ['wire/', 'memory/', 'postgres/', 'sqlite/'],
   ['operations/'],
   ['http/', 'testing/', 'client/', 'webhook/'],
-  ['openapi/', 'index.ts'],
+  ['openapi/', 'element/', 'index.ts'],
   ['cli/'],
 ]
 

@@ -1,0 +1,128 @@
+/**
+ * The style of the element. Text, background and font come from the page: lines and areas are mixed from its text
+ * color. Custom properties set the rest.
+ */
+export const style = `
+:host {
+  --accent: var(--domain-registration-accent, light-dark(#0b57d0, #8ab4f8));
+  --on-accent: var(--domain-registration-on-accent, light-dark(#fff, #062e6f));
+  --good: var(--domain-registration-good, light-dark(#146c2e, #7fd99a));
+  --bad: var(--domain-registration-bad, light-dark(#b3261e, #f6aea9));
+  --radius: var(--domain-registration-radius, 10px);
+  --line: color-mix(in srgb, currentColor 18%, transparent);
+  --strong-line: color-mix(in srgb, currentColor 55%, transparent);
+  --area: color-mix(in srgb, currentColor 4%, transparent);
+  --quiet: color-mix(in srgb, currentColor 74%, transparent);
+  display: block; container-type: inline-size; line-height: 1.45; text-align: start;
+}
+:host([hidden]), [hidden] { display: none !important; }
+*, ::before, ::after { box-sizing: border-box; }
+section { border: 1px solid var(--line); border-radius: var(--radius); padding: 1.25rem; margin: 0 0 1.25rem; }
+section:last-child { margin-bottom: 0; }
+h2 { font-size: 1.125em; line-height: 1.3; font-weight: 650; margin: 0 0 .875rem; }
+p { margin: 0; }
+label.block { display: block; margin: 0 0 .375rem; }
+textarea, input[type=search], input[type=text], select, button {
+  font: inherit; color: inherit; min-height: 44px; border-radius: calc(var(--radius) * .7); max-width: 100%;
+}
+textarea, input[type=search], input[type=text], select {
+  width: 100%; padding: .55rem .75rem; background: var(--area); border: 1px solid var(--strong-line);
+}
+select option { color: CanvasText; background: Canvas; }
+textarea {
+  display: block; resize: vertical; min-height: 6.5rem; line-height: 1.5;
+  font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: .95em;
+}
+textarea::placeholder { color: inherit; opacity: .62; }
+button {
+  display: inline-flex; align-items: center; justify-content: center; gap: .4em; padding: .45rem 1rem; cursor: pointer;
+  background: transparent; border: 1px solid var(--line); font-weight: 550; overflow-wrap: anywhere;
+}
+button:hover { background: var(--area); border-color: var(--strong-line); }
+button.primary { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
+button.primary:hover { filter: brightness(1.08); }
+button.fix { border-color: var(--accent); color: var(--accent); }
+button.plain { border-color: transparent; color: var(--quiet); padding-inline: .625rem; font-weight: 450; }
+button.plain:hover { color: inherit; }
+button.danger { border-color: var(--bad); color: var(--bad); }
+button[aria-pressed=true] {
+  background: color-mix(in srgb, var(--accent) 13%, transparent); border-color: var(--accent);
+}
+button:disabled { opacity: .5; cursor: default; }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+.actions { display: flex; flex-wrap: wrap; align-items: center; gap: .625rem; margin-top: .875rem; }
+.hint { color: var(--quiet); font-size: .925em; }
+.spread { margin-inline-start: auto; }
+.drop { outline: 2px dashed var(--accent); outline-offset: -6px; }
+.filters { display: flex; flex-wrap: wrap; gap: .5rem; }
+.filters button { padding: .3rem .85rem; border-radius: 99px; font-weight: 500; }
+progress {
+  display: block; width: 100%; height: 8px; margin-top: .875rem; appearance: none; border: 0; border-radius: 99px;
+  overflow: hidden; background: var(--line); accent-color: var(--accent);
+}
+progress::-webkit-progress-bar { background: transparent; }
+progress::-webkit-progress-value { background: var(--accent); border-radius: 99px; transition: inline-size .2s; }
+progress::-moz-progress-bar { background: var(--accent); border-radius: 99px; }
+.status { margin-top: .5rem; min-height: 1.45em; color: var(--quiet); }
+.alert {
+  margin-top: .875rem; padding: .75rem 1rem; border-radius: calc(var(--radius) * .7); border: 1px solid var(--bad);
+  background: color-mix(in srgb, var(--bad) 9%, transparent);
+  display: flex; flex-wrap: wrap; gap: .625rem 1rem; align-items: center; overflow-wrap: anywhere;
+}
+.alert p { flex: 1 1 16rem; }
+.list {
+  position: relative; margin-top: .875rem; max-height: min(30rem, 62vh); overflow-y: auto; overscroll-behavior: contain;
+  border: 1px solid var(--line); border-radius: calc(var(--radius) * .7);
+}
+.inner { position: relative; overflow: hidden; }
+.row {
+  position: absolute; inset-inline: 0; display: grid; grid-template-columns: 1.5rem minmax(0, 1fr) auto;
+  gap: .125rem .625rem; align-items: center; padding: .5rem .875rem; min-height: 52px;
+  border-bottom: 1px solid var(--line);
+}
+.mark { inline-size: 1.375rem; block-size: 1.375rem; border-radius: 50%; display: grid; place-items: center;
+  font-size: .8125rem; font-weight: 700; border: 1px solid var(--line); color: var(--quiet); }
+.registered .mark {
+  background: color-mix(in srgb, var(--good) 16%, transparent); border-color: var(--good); color: var(--good);
+}
+.ready .mark { border-color: var(--good); color: var(--good); }
+.wrong .mark {
+  background: color-mix(in srgb, var(--bad) 12%, transparent); border-color: var(--bad); color: var(--bad);
+}
+.name { overflow-wrap: anywhere; min-width: 0; }
+.name bdi { font-weight: 550; }
+.name .hint { margin-inline-start: .5em; }
+.state { color: var(--quiet); font-size: .925em; white-space: nowrap; }
+.registered .state, .ready .state { color: var(--good); }
+.wrong .state { color: var(--bad); }
+.detail { grid-column: 2 / -1; overflow-wrap: anywhere; font-size: .95em; }
+.detail .actions { margin-top: .5rem; gap: .5rem; }
+.detail .actions button { padding-block: .25rem; }
+.detail form { display: flex; gap: .5rem; margin-top: .375rem; }
+.held, .twin { color: var(--quiet); }
+.pick { display: flex; align-items: center; gap: .75rem; min-height: 44px; min-width: 0; cursor: pointer; }
+.pick input {
+  inline-size: 1.125rem; block-size: 1.125rem; flex: none; margin: 0 .1875rem; accent-color: var(--accent);
+}
+.team { grid-template-columns: minmax(0, 1fr) auto; padding-block: .125rem; }
+.search { display: flex; gap: .5rem; }
+.search button { flex: none; }
+.actions:not(:has(> :not([hidden]))) { display: none; }
+.empty { padding: 1.5rem 1rem; text-align: center; color: var(--quiet); }
+.quiet-live {
+  position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap;
+}
+@container (max-width: 30rem) {
+  section { padding: 1rem; }
+  .row { padding-inline: .625rem; }
+  .actions > button.primary { flex: 1 1 100%; }
+  .spread { margin-inline-start: 0; }
+  .row { grid-template-columns: 1.5rem minmax(0, 1fr); }
+  .row .state { grid-column: 2; white-space: normal; font-size: .875em; }
+  .row.wrong .state { display: none; }
+  .row.team { grid-template-columns: minmax(0, 1fr); }
+  .row.team .state { grid-column: 1; margin-inline-start: 2.25rem; padding-bottom: .375rem; margin-top: -.625rem; }
+}
+@media (prefers-reduced-motion: reduce) { progress::-webkit-progress-value { transition: none; } }
+@media (forced-colors: active) { .mark, button, section { border-color: CanvasText; } }
+`

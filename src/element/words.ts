@@ -1,0 +1,199 @@
+import type { CallError } from '../client/call.ts'
+import type { InvalidPreview } from '../wire/response.ts'
+
+/** A sentence, or a function that makes it from the details of a rejected name. */
+export type ReasonSentence = string | ((details: InvalidPreview) => string)
+
+/** All words of the element. Functions get numbers, so that languages can form their plurals. */
+export interface ElementWords {
+  addTitle: string
+  paste: string
+  placeholder: string
+  check: string
+  chooseFile: string
+  dropHint: string
+  notText: string
+  column: string
+  columnNumber: (number: number) => string
+  nothingFound: string
+  all: (count: number) => string
+  toCorrect: (count: number) => string
+  ready: (count: number) => string
+  finished: (count: number) => string
+  useAll: (count: number) => string
+  use: (domain: string) => string
+  edit: (input: string) => string
+  editShort: string
+  save: string
+  remove: (input: string) => string
+  removeShort: string
+  removeWrong: (count: number) => string
+  clear: string
+  register: (count: number) => string
+  goOn: string
+  stop: string
+  checking: (done: number, total: number) => string
+  registering: (done: number, total: number) => string
+  waiting: string
+  checked: (ready: number, wrong: number, repeated: number) => string
+  registered: (count: number, left: number) => string
+  stopped: (left: number) => string
+  sentFrom: (input: string) => string
+  stateUnchecked: string
+  stateReady: string
+  stateHeld: string
+  stateTwin: string
+  stateWrong: string
+  stateRegistered: string
+  list: string
+  namesTitle: (shown: number, isAll: boolean) => string
+  search: string
+  searchButton: string
+  noNames: string
+  notFound: string
+  more: string
+  selectAll: string
+  selectNone: string
+  deleteSelected: (count: number) => string
+  askDelete: (count: number) => string
+  confirmDelete: string
+  cancel: string
+  deleted: (count: number) => string
+  retry: string
+  noRoom: string
+  /**
+   * For each `reason` of a preview, or code of a result, the end of a sentence that begins with the quoted name,
+   * without its full stop. A reason that is missing here gets the service's message.
+   */
+  reasons: Readonly<Record<string, ReasonSentence>>
+  quote: (input: string) => string
+  /** For each code of an error, the sentence to show; `unreachable` if no response arrived. Otherwise its message. */
+  failures: Readonly<Record<string, string | ((error: CallError) => string)>>
+}
+
+const names = (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'name' : 'names'}`
+
+/** For customers, who know neither suffix lists nor RFCs. Rarer mistakes are explained by the service's message. */
+const reasons: ElementWords['reasons'] = {
+  url: 'is a web address; only the hostname in it is needed',
+  path: 'has a path; only the hostname is needed',
+  query: 'has a query; only the hostname is needed',
+  fragment: 'has a fragment; only the hostname is needed',
+  port: 'has a port; only the hostname is needed',
+  trailing_colon: 'ends with a colon',
+  trailing_punctuation: 'ends with a punctuation mark',
+  leading_separator: 'begins with a separator',
+  at_sign: 'looks like an e-mail address; only a hostname can be registered',
+  quote_or_bracket: 'has quotes or brackets around it',
+  list_item: 'begins like an item of a list',
+  bullet: 'begins with a bullet',
+  remark: 'has a remark behind the name',
+  defanged: 'is written so that it is no link',
+  comma: 'has a comma where a dot belongs',
+  space: 'has a blank in it',
+  space_beside_dot: 'has a blank beside a dot',
+  separator: 'has a separator in it',
+  several_hostnames: 'has several hostnames; each needs a row of its own',
+  empty_label: 'has two dots in a row, or begins with one',
+  outer_hyphen: 'has a part that begins or ends with a hyphen',
+  underscore: 'has an underscore, which hostnames cannot have',
+  record_name: 'is the name of a DNS record, not of a host',
+  misplaced_star: 'has a “*” that is not alone at the start; “*.example.com” is right',
+  wildcard_alone: 'is a “*” without a name; “*.example.com” is right',
+  single_label: 'is not complete; a whole name such as “www.example.com” is needed',
+  missing_value: 'is what programs write if there is no value',
+  reserved_name: 'is for private networks or tests, so it cannot be registered',
+  reserved_address: 'is an IP address of a private network, so it cannot be registered',
+  address_spelling: 'is an unusual way to write an IP address',
+  address_range: 'stands for many IP addresses; each needs a row of its own',
+  address_prefix: 'is the prefix of an IP address',
+  numeric_top_level: 'ends with a number, but is no IP address',
+  unknown_top_level: ({ topLevel }) => `ends with “.${topLevel}”, which does not exist`,
+  public_suffix: 'is an ending that belongs to many; add the name before it',
+  wildcard_over_public_suffix: 'would cover the names of many others',
+  name_too_long: 'is too long; a hostname has at most 253 characters',
+  label_too_long: 'has a part with more than 63 characters',
+  domain_already_licensed: 'is registered by somebody else, or overlaps with such a name',
+  wildcard_conflict: 'is covered already by a wildcard that you have registered',
+  subdomain_conflict: 'would cover names that you have registered; delete these first',
+}
+
+/** The English words, which apply where the option `words` has none. */
+export const english: ElementWords = {
+  addTitle: 'Add names',
+  paste: 'Hostnames: one per line, or cells copied from a spreadsheet',
+  placeholder: 'www.example.com\n*.example.org',
+  check: 'Check names',
+  chooseFile: 'Choose a file',
+  dropHint: 'or drop a text or CSV file here',
+  notText: 'This file is not text. Save the sheet as CSV, or copy its cells and paste them here.',
+  column: 'Column with the hostnames',
+  columnNumber: number => `Column ${number}`,
+  nothingFound: 'There is no name in it.',
+  all: count => `All ${count.toLocaleString('en')}`,
+  toCorrect: count => `To correct ${count.toLocaleString('en')}`,
+  ready: count => `Ready ${count.toLocaleString('en')}`,
+  finished: count => `Registered ${count.toLocaleString('en')}`,
+  useAll: count => (count === 1 ? 'Use the correction' : `Use all ${count.toLocaleString('en')} corrections`),
+  use: domain => `Use ${domain}`,
+  edit: input => `Edit ${input}`,
+  editShort: 'Edit',
+  save: 'Check',
+  remove: input => `Remove ${input} from the list`,
+  removeShort: 'Remove',
+  removeWrong: count => `Remove the ${names(count)} to correct`,
+  clear: 'Clear the list',
+  register: count => `Register ${names(count)}`,
+  goOn: 'Continue',
+  stop: 'Stop',
+  checking: (done, total) => `Checked ${done.toLocaleString('en')} of ${names(total)}`,
+  registering: (done, total) => `Registered ${done.toLocaleString('en')} of ${names(total)}`,
+  waiting: 'The service takes its time. Still trying …',
+  checked: (ready, wrong, repeated) =>
+    [
+      `${names(ready)} can be registered`,
+      ...(wrong > 0 ? [`${wrong.toLocaleString('en')} need a correction`] : []),
+      ...(repeated > 0
+        ? [`${repeated.toLocaleString('en')} repeated ${repeated === 1 ? 'row' : 'rows'} left out`]
+        : []),
+    ].join(', '),
+  registered: (count, left) =>
+    `Done: ${names(count)} registered${left > 0 ? `, ${left.toLocaleString('en')} still to correct` : ''}.`,
+  stopped: left => `Stopped. ${names(left)} ${left === 1 ? 'is' : 'are'} left: continue whenever you like.`,
+  sentFrom: input => `from ${input}`,
+  stateUnchecked: 'Checking',
+  stateReady: 'Ready',
+  stateHeld: 'Already registered',
+  stateTwin: 'Twice in this list',
+  stateWrong: 'To correct',
+  stateRegistered: 'Registered',
+  list: 'Names in your list',
+  namesTitle: (shown, isAll) => `Registered names (${shown.toLocaleString('en')}${isAll ? '' : '+'})`,
+  search: 'Search your registered names',
+  searchButton: 'Search',
+  noNames: 'No names yet. Paste some above.',
+  notFound: 'No registered name matches.',
+  more: 'Show more',
+  selectAll: 'Select all',
+  selectNone: 'Select none',
+  deleteSelected: count => `Delete ${names(count)}`,
+  askDelete: count => `Delete ${names(count)}? They are no longer monitored.`,
+  confirmDelete: 'Delete',
+  cancel: 'Keep',
+  deleted: count => `${names(count)} deleted.`,
+  retry: 'Try again',
+  noRoom: 'Your limit leaves no room for this name.',
+  reasons,
+  quote: input => `“${input}”`,
+  failures: {
+    unauthorized: 'You are not signed in, or your session has ended. Sign in again, then continue.',
+    domain_limit_reached: error => `Your limit is reached, so the rest was not registered. ${error.message}`,
+    team_suspended: 'Your account is suspended, so no names can be registered.',
+    insufficient_scope: 'You are not allowed to do this.',
+    too_many_requests: 'Too many requests at once. Wait a minute, then continue.',
+    domain_registration_unavailable:
+      'Your names are saved, but monitoring has not begun for some of them. Continue in a minute.',
+    internal_error: 'Something went wrong on our side. Try again in a minute.',
+    unreachable: 'The service cannot be reached. Check your connection, then continue.',
+  },
+}

@@ -1,0 +1,437 @@
+/**
+ * Uses the element `<domain-registration>` in a real Chromium, as a customer would, with a real service behind it and a
+ * page whose Content-Security-Policy allows nothing inline.
+ */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, beforeEach, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import express from 'express'
+import { domainsRouter } from '../../dist/express.js'
+import { createMemoryStore } from '../../dist/index.js'
+import { launchChromium } from './chromium.js'
+
+const axe = fileURLToPath(new URL('node_modules/axe-core/axe.min.js', import.meta.url))
+const scratch = mkdtempSync(join(tmpdir(), 'element-'))
+const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Names</title>
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <link rel="icon" href="data:,"><link rel="stylesheet" href="/style.css">
+  <script type="module" src="/element.js"></script></head>
+  <body><main><h1>Names</h1><domain-registration url="/v1/domains"></domain-registration></main></body></html>`
+const files = {
+  '/': ['text/html', html],
+  '/style.css': [
+    'text/css',
+    ':root { color-scheme: light dark; font-family: sans-serif } body { margin: 12px; background: Canvas }',
+  ],
+  '/element.js': ['text/javascript', readFileSync(new URL('../../dist/element.js', import.meta.url))],
+}
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
+  "require-trusted-types-for 'script'"
+
+let store
+let service
+let intercept
+let calls
+let browser
+let address
+
+/** A fresh service for a test. */
+function serve({ operations = ['create', 'preview', 'delete', 'list'], maxDomains } = {}) {
+  store = createMemoryStore({ teams: [{ id: '1', organizationId: '10', state: 'active', maxDomains }] })
+  const scopes = ['domains:create', 'domains:delete', 'domains:read']
+  const authenticate = () => ({ type: 'team', teamId: '1', scopes })
+  service = express().use(domainsRouter({ store, operations, authenticate, onError: () => {} }))
+}
+const answer = (response, status, body, headers = {}) =>
+  response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body))
+
+const server = createServer((request, response) => {
+  const [type, body] = files[request.url] ?? []
+  if (type) return response.writeHead(200, { 'Content-Type': type, 'Content-Security-Policy': policy }).end(body)
+  calls.push(`${request.method} ${request.url.split('?')[0]}`)
+  if (!intercept?.(request, response)) service(request, response)
+})
+
+before(async () => {
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  address = `http://localhost:${server.address().port}/`
+  browser = await launchChromium(scratch)
+})
+after(async () => {
+  await browser?.close()
+  server.closeAllConnections()
+  server.close()
+  rmSync(scratch, { recursive: true, force: true })
+})
+beforeEach(() => {
+  intercept = undefined
+  calls = []
+  serve()
+})
+
+/** Opens the page in a fresh profile, and passes it to a function. Errors on its console fail the test. */
+async function visit(use, { expected = /^$/, ...options } = {}) {
+  const page = await (await browser.newContext({ viewport: { width: 1000, height: 900 }, ...options })).newPage()
+  const complaints = []
+  page.on('pageerror', error => complaints.push(String(error)))
+  page.on('console', message => {
+    const text = message.text()
+    if (['error', 'warning'].includes(message.type()) && !expected.test(text)) complaints.push(text)
+  })
+  await page.goto(address)
+  await page.getByLabel(/^Hostnames/).waitFor()
+  await use(page)
+  assert.deepEqual(complaints, [])
+  await page.context().close()
+}
+
+const button = (page, name) => page.getByRole('button', { name })
+const status = page => page.locator('p.status')
+/** Pastes text as the clipboard does. */
+const paste = (page, text) =>
+  page.getByLabel(/^Hostnames/).evaluate((field, pasted) => {
+    const clipboardData = new DataTransfer()
+    clipboardData.setData('text/plain', pasted)
+    field.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }))
+  }, text)
+const waitFor = (page, text) => page.locator('p.status', { hasText: text }).waitFor()
+const readRows = page => page.getByRole('list', { name: 'Names in your list' }).getByRole('listitem').allInnerTexts()
+const countNames = () => store.count({ teamId: '1' })
+
+/** 300 rows as they come from a spreadsheet: 280 names, 30 of them to correct; 10 useless rows and 10 repetitions. */
+function createDirtyList() {
+  const right = Array.from({ length: 250 }, (_, index) => `host-${index}.example.com`)
+  const wrong = Array.from({ length: 30 }, (_, index) => `https://Shop-${index}.example.org/start?from=${index}`)
+  const repeated = right.slice(0, 10).map((name, index) => (index % 2 ? name : `${name.toUpperCase()}.`))
+  const useless = [
+    'localhost',
+    '10.0.0.1',
+    'co.uk',
+    'intranet',
+    'a_b.com',
+    'printer.home.arpa',
+    'n/a',
+    '-',
+    '127.1',
+    'db.local',
+  ]
+  return [...right, ...wrong, ...repeated, ...useless]
+}
+
+test('a dirty list of 300 rows becomes 280 registered names in three clicks', async () => {
+  await visit(async page => {
+    await paste(page, createDirtyList().join('\n'))
+    await waitFor(page, '250 names can be registered, 40 need a correction, 10 repeated rows left out')
+    await button(page, 'Use all 30 corrections').click()
+    await waitFor(page, '280 names can be registered, 10 need a correction')
+    await button(page, 'Register 280 names').click()
+    await waitFor(page, 'Done: 280 names registered, 10 still to correct.')
+    assert.equal(await countNames(), 280)
+    await page.getByRole('heading', { name: 'Registered names (280)' }).waitFor()
+    await button(page, 'To correct 10').click()
+    await button(page, 'Remove the 10 names to correct').click()
+    await page.getByRole('listitem').getByText('host-0.example.com', { exact: true }).first().waitFor()
+    assert.match((await readRows(page))[0], /host-0\.example\.com\s+Registered/)
+  })
+})
+
+test('each row shows the name as people read it, what is wrong, and the correction as a button', async () => {
+  await visit(async page => {
+    await paste(page, ' BÜCHER.de\nhttps://www.example.com/a\nxn--pple-43d.com\n<img src=x onerror=alert(1)>')
+    await waitFor(page, '2 names can be registered, 2 need a correction')
+    await button(page, 'All 4').click()
+    await page.getByRole('listitem').nth(3).waitFor()
+    const rows = await readRows(page)
+    assert.match(rows[0], /bücher\.de\s*from BÜCHER\.de\s+Ready/)
+    assert.match(rows[1], /is a web address.*Use www\.example\.com/s)
+    // A look-alike of apple.com is shown as A-labels.
+    assert.match(rows[2], /xn--pple-43d\.com\s+Ready/)
+    assert.match(rows[3], /<img src=x onerror=alert\(1\)>/)
+    await button(page, 'Use www.example.com').click()
+    await waitFor(page, '3 names can be registered, 1 need')
+    await button(page, /^Edit </).click()
+    await page.getByRole('textbox', { name: /^Edit </ }).fill('img.example.com')
+    await page.keyboard.press('Enter')
+    await waitFor(page, '4 names can be registered')
+    await page.getByText('from <img src=x onerror=alert(1)>').waitFor()
+  })
+})
+
+test('a typed list, a dropped CSV file and cells of a spreadsheet are read, and the column can be chosen', async () => {
+  await visit(async page => {
+    await page.getByLabel(/^Hostnames/).fill('a.example.com, b.example.com')
+    await button(page, 'Check names').click()
+    await waitFor(page, '2 names can be registered')
+    const csv = 'Nr;Alt;Neu\r\n1;c.example.com;d.example.com\r\n2;;e.example.com\r\n'
+    await page
+      .locator('section')
+      .first()
+      .evaluate((section, text) => {
+        const dataTransfer = new DataTransfer()
+        dataTransfer.items.add(new File([text], 'list.csv', { type: 'text/csv' }))
+        section.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }))
+      }, csv)
+    const column = page.getByLabel('Column with the hostnames')
+    assert.deepEqual(await column.locator('option').allInnerTexts(), [
+      'Nr (1)',
+      'Alt (c.example.com)',
+      'Neu (d.example.com)',
+    ])
+    assert.equal(await column.inputValue(), '2')
+    await button(page, 'Check names').click()
+    await waitFor(page, '4 names can be registered')
+    await page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'a.xlsx', mimeType: '', buffer: Buffer.from('PK\0\0') })
+    await page.getByRole('alert').getByText('Save the sheet as CSV').waitFor()
+  })
+})
+
+test('registering can be stopped, goes on where it stopped, and no name is lost', async () => {
+  await visit(async page => {
+    await paste(page, Array.from({ length: 1000 }, (_, index) => `n${index}.example.com`).join('\n'))
+    await button(page, 'Register 1,000 names').waitFor()
+    let held
+    let posts = 0
+    intercept = (request, response) => {
+      if (request.url !== '/v1/domains' || request.method !== 'POST') return false
+      posts += 1
+      // The first call is answered; the others are carried out only after the stop.
+      if (posts === 1) return false
+      held ??= []
+      held.push(() => service(request, response))
+      return true
+    }
+    await button(page, 'Register 1,000 names').click()
+    await waitFor(page, 'Registered 100 of 1,000 names')
+    await button(page, 'Stop').click()
+    await waitFor(page, 'Stopped. 900 names are left')
+    intercept = undefined
+    for (const carryOut of held) carryOut()
+    await button(page, 'Continue').click()
+    await waitFor(page, 'Done: 1,000 names registered.')
+    assert.equal(await countNames(), 1000)
+  })
+})
+
+test('of 10,000 rows, only those that are seen are drawn, wherever the list is scrolled to', async () => {
+  await visit(async page => {
+    await paste(
+      page,
+      Array.from({ length: 10_000 }, (_, index) => `n${index}.example.com${index % 3 ? '' : '/x'}`).join('\n'),
+    )
+    await page.locator('p.status', { hasText: '6,666 names can be registered' }).waitFor({ timeout: 60_000 })
+    await button(page, 'All 10,000').click()
+    const list = page.getByRole('list', { name: 'Names in your list' })
+    const seen = await list.evaluate(async box => {
+      const frame = () => new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve)))
+      let most = 0
+      for (let part = 1; part <= 40; part += 1) {
+        box.scrollTop = (box.scrollHeight * part) / 40
+        await frame()
+        most = Math.max(most, box.querySelectorAll('[role=listitem]').length)
+      }
+      const last = [...box.querySelectorAll('[role=listitem]')].at(-1)
+      return { most, last: last.getAttribute('aria-posinset'), size: last.getAttribute('aria-setsize') }
+    })
+    assert.ok(seen.most > 5 && seen.most < 80, `${seen.most} rows are drawn`)
+    assert.deepEqual([seen.last, seen.size], ['10000', '10000'])
+  })
+})
+
+test('the registered names can be searched and deleted after a question', async () => {
+  await visit(async page => {
+    await paste(page, 'a.example.com\nb.example.com\nbücher.example.org')
+    await button(page, 'Register 3 names').click()
+    await page.getByRole('heading', { name: 'Registered names (3)' }).waitFor()
+    await page.getByRole('searchbox').fill('büch')
+    const names = page.getByRole('list', { name: /^Registered names/ }).getByRole('listitem')
+    await names.getByText('bücher.example.org').waitFor()
+    assert.equal(await names.count(), 1)
+    await page.getByRole('checkbox', { name: 'bücher.example.org' }).check()
+    await button(page, 'Delete 1 name').click()
+    await button(page, 'Keep').click()
+    assert.equal(await countNames(), 3)
+    await button(page, 'Delete 1 name').click()
+    await button(page, /^Delete$/).click()
+    await page.getByRole('heading', { name: 'Registered names (2)' }).waitFor()
+    assert.equal(await countNames(), 2)
+  })
+})
+
+for (const [what, operations, present, absent] of [
+  ['only registering', ['create'], [], ['search', 'checkbox']],
+  ['no deleting', ['create', 'preview', 'list'], ['search'], ['checkbox']],
+]) {
+  test(`a service that offers ${what} is used as far as it goes`, async () => {
+    serve({ operations })
+    await visit(
+      async page => {
+        await paste(page, 'a.example.com\nb.example.com/x')
+        await button(page, /^Register [12] names?$/).click()
+        await waitFor(page, '1 name registered, 1 still to correct')
+        await page
+          .getByText(/has a path|path/)
+          .first()
+          .waitFor()
+        for (const role of present) await page.getByRole(role).first().waitFor()
+        for (const role of absent) assert.equal(await page.getByRole(role).count(), 0, role)
+      },
+      { expected: /404/ },
+    )
+  })
+}
+
+for (const [status, error, headers, sentence] of [
+  [401, 'unauthorized', {}, /You are not signed in/],
+  [403, 'domain_limit_reached', {}, /Your limit is reached.*At most 3/],
+  [429, 'too_many_requests', { 'Retry-After': '60' }, /Too many requests/],
+  [503, 'domain_registration_unavailable', { 'Retry-After': '60' }, /saved, but monitoring has not begun/],
+]) {
+  test(`after a ${status} ${error}, the page says what to do, and goes on where it stopped`, async () => {
+    await visit(
+      async page => {
+        await paste(page, 'a.example.com\nb.example.com')
+        await button(page, 'Register 2 names').waitFor()
+        intercept = (request, response) =>
+          request.method === 'POST' && answer(response, status, { error, message: 'At most 3 names.' }, headers)
+        await button(page, 'Register 2 names').click()
+        await page.getByRole('alert').getByText(sentence).waitFor()
+        assert.equal(await countNames(), 0)
+        intercept = undefined
+        await button(page, 'Continue').click()
+        await waitFor(page, 'Done: 2 names registered.')
+        assert.equal(await countNames(), 2)
+      },
+      { expected: new RegExp(`status of ${status}`) },
+    )
+  })
+}
+
+test('a session that has ended is reported as soon as the page opens', async () => {
+  intercept = (_, response) => answer(response, 401, { error: 'unauthorized', message: 'Log in.' })
+  await visit(
+    async page => {
+      await page.getByRole('alert').getByText('You are not signed in').waitFor()
+      intercept = undefined
+      await button(page, 'Try again').click()
+      await page.getByText('No names yet').waitFor()
+    },
+    { expected: /status of 401/ },
+  )
+})
+
+test('a service that says to wait for a second is called again after it, without a click', async () => {
+  let posts = 0
+  intercept = (request, response) => {
+    if (request.url !== '/v1/domains/preview') return false
+    posts += 1
+    return posts === 1 && answer(response, 429, { error: 'too_many_requests', message: '' }, { 'Retry-After': '1' })
+  }
+  await visit(
+    async page => {
+      await paste(page, 'a.example.com\nb.example.com')
+      await button(page, 'Register 2 names').waitFor()
+    },
+    { expected: /status of 429/ },
+  )
+})
+
+test('for a team near its limit, names are checked, and those that have no room are named', async () => {
+  serve({ maxDomains: 3 })
+  await visit(
+    async page => {
+      await paste(page, 'a.example.com\nb.example.com\nc.example.com')
+      await button(page, 'Register 3 names').click()
+      await waitFor(page, 'Done: 3 names registered')
+      await button(page, 'Clear the list').click()
+      await paste(page, 'a.example.com\nd.example.com\nhttps://e.example.com/')
+      await page.getByText('Your limit leaves no room for this name.').first().waitFor()
+      await button(page, 'Use e.example.com').waitFor()
+    },
+    { expected: /status of 403/ },
+  )
+})
+
+test('words can be replaced, and sentences by reason come from a catalogue', async () => {
+  await visit(async page => {
+    await page.evaluate(() => {
+      const element = document.querySelector('domain-registration')
+      const reasons = { url: 'ist eine URL und kein Hostname' }
+      element.words = { addTitle: 'Namen hinzufügen', quote: input => `„${input}“`, reasons }
+    })
+    await page.getByRole('heading', { name: 'Namen hinzufügen' }).waitFor()
+    await paste(page, 'https://a.example.com/\nb.example.com')
+    await page.getByText('„https://a.example.com/“ ist eine URL und kein Hostname.').waitFor()
+  })
+})
+
+for (const colorScheme of ['light', 'dark']) {
+  test(`axe finds no serious violation in the ${colorScheme} scheme, and a phone shows everything`, async () => {
+    for (const width of [1280, 375]) {
+      serve()
+      const names = Array.from({ length: 20 }, (_, index) => `n${index}.example.com`)
+      const found = []
+      await visit(
+        async page => {
+          await page.addScriptTag({ path: axe })
+          const check = async () => {
+            const { violations, passes } = await page.evaluate(() => globalThis.axe.run())
+            assert.ok(passes.length > 10)
+            const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+            found.push(
+              ...serious.flatMap(({ id, nodes }) => nodes.map(node => `${id}: ${node.html} ${node.failureSummary}`)),
+            )
+            assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width)
+            const boxes = await Promise.all((await page.getByRole('button').all()).map(each => each.boundingBox()))
+            assert.deepEqual(
+              boxes.filter(box => box && box.height < 43.5),
+              [],
+            )
+          }
+          await check()
+          await paste(
+            page,
+            [...names, 'https://www.a-name-that-is-quite-long-for-a-phone.example.org/x', 'localhost'].join('\n'),
+          )
+          await button(page, 'Register 20 names').waitFor()
+          await check()
+          await button(page, 'Register 20 names').click()
+          await page.getByRole('heading', { name: 'Registered names (20)' }).waitFor()
+          await page.getByRole('checkbox').first().check()
+          await check()
+        },
+        { colorScheme, viewport: { width, height: 800 }, bypassCSP: true },
+      )
+      assert.deepEqual(found, [])
+    }
+  })
+}
+
+test('everything can be done with the keyboard, and results are announced', async () => {
+  await visit(async page => {
+    await page.getByLabel(/^Hostnames/).focus()
+    await page.keyboard.insertText('https://a.example.com/')
+    await page.keyboard.press('Control+Enter')
+    await button(page, 'Use a.example.com').focus()
+    await page.keyboard.press('Enter')
+    await button(page, 'Register 1 name').focus()
+    await page.keyboard.press('Space')
+    await waitFor(page, 'Done: 1 name registered.')
+    assert.equal(await page.getByRole('status').innerText(), 'Done: 1 name registered.')
+    assert.equal(await status(page).innerText(), 'Done: 1 name registered.')
+    await page.getByRole('checkbox', { name: 'a.example.com' }).focus()
+    await page.keyboard.press('Space')
+    await button(page, 'Delete 1 name').focus()
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Enter')
+    await page.getByText('No names yet').waitFor()
+    assert.equal(await countNames(), 0)
+  })
+})

@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest'
+import { readFile, readList } from '../../src/element/read-list.ts'
+
+/** The names that are added if the user keeps the column that the element has chosen. */
+function namesOf(text: string): readonly string[] {
+  const list = readList(text)
+  return 'names' in list ? list.names : list.rows.map(cells => cells[list.column] ?? '')
+}
+
+test.each<[what: string, text: string, names: string[]]>([
+  ['lines, with blank lines and blanks around', ' a.com \r\n\r\n*.b.com\n', ['a.com', '*.b.com']],
+  ['names in one line', 'a.com, b.com;c.com  d.com', ['a.com', 'b.com', 'c.com', 'd.com']],
+  ['several names in each line', 'a.com,b.com\nc.com,d.com\ne.com,', ['a.com', 'b.com', 'c.com', 'd.com', 'e.com']],
+  ['a line that is no list of names', 'see a.com, please', ['see a.com, please']],
+  ['cells of one column', 'Domain\na.com\nb.com', ['Domain', 'a.com', 'b.com']],
+  ['cells of a spreadsheet', 'No\tHost\tOwner\n1\ta.com\tx@y.com\n2\tb.com\tz@y.com', ['a.com', 'b.com']],
+  ['CSV without titles', '1;a.com;1.5\n2;b.com;2.25\n', ['a.com', 'b.com']],
+  ['CSV with quotes', 'note,host\r\n"a ""b"", c","a.com"\r\n"two\nlines",b.com', ['a.com', 'b.com']],
+  ['an unclosed quote', 'host,note\na.com,"x\nb.com,y', ['a.com']],
+  ['IP addresses', 'ip,version\n192.0.2.1,1.5\n192.0.2.2,2.5', ['192.0.2.1', '192.0.2.2']],
+])('reads %s', (_, text, names) => {
+  expect(namesOf(text)).toEqual(names)
+})
+
+test('columns have the titles of the first row, if it has no name', () => {
+  expect(readList('No\tHost\n1\ta.com')).toMatchObject({ titles: ['No', 'Host'], column: 1, rows: [['1', 'a.com']] })
+  expect(readList('1\ta.com\n2\tb.com')).toMatchObject({ titles: [], column: 1 })
+})
+
+test('a list of 100,000 lines is read at once', () => {
+  const lines = Array.from({ length: 100_000 }, (_, index) => `${index};n${index}.com;"x"`)
+  expect(namesOf(lines.join('\n'))).toHaveLength(100_000)
+})
+
+describe('a file', () => {
+  test.each<[encoding: string, bytes: number[]]>([
+    ['UTF-8', [0x62, 0xc3, 0xbc, 0x2e, 0x64, 0x65]],
+    ['UTF-8 with a byte order mark', [0xef, 0xbb, 0xbf, 0x62, 0xc3, 0xbc, 0x2e, 0x64, 0x65]],
+    ['UTF-16', [0xff, 0xfe, 0x62, 0, 0xfc, 0, 0x2e, 0, 0x64, 0, 0x65, 0]],
+    ['Windows-1252', [0x62, 0xfc, 0x2e, 0x64, 0x65]],
+  ])('in %s is read', async (_, bytes) => {
+    expect(await readFile(new Blob([new Uint8Array(bytes)]))).toBe('bü.de')
+  })
+
+  test('that is a workbook is not read as text', async () => {
+    expect(await readFile(new Blob([new Uint8Array([0x50, 0x4b, 3, 4, 20, 0, 6, 0])]))).toBeUndefined()
+  })
+})

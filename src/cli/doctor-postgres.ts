@@ -204,9 +204,8 @@ export async function readTables(client: Client, schema: string): Promise<readon
 async function createModel(client: Client, isDistributed: boolean): Promise<readonly Table[]> {
   await client.query('SAVEPOINT model')
   try {
-    for (const statement of createSchema({ schema: 'pg_temp' }, isDistributed)) {
-      if (/^CREATE (?:TABLE|(?:UNIQUE )?INDEX) /m.test(statement)) await client.query(statement)
-    }
+    const statements = createSchema({ schema: 'pg_temp' }, isDistributed)
+    await client.query(statements.filter(text => /^CREATE (?:TABLE|(?:UNIQUE )?INDEX) /m.test(text)).join(';\n'))
     const { rows } = await client.query<{ name: string }>('SELECT pg_my_temp_schema()::regnamespace::text AS name')
     return await readTables(client, rows[0]?.name ?? '')
   } finally {

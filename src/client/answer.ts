@@ -121,6 +121,17 @@ function parse(text: string): unknown {
 export type FieldsByStatus = Readonly<Record<string, readonly string[]>>
 
 /**
+ * Lets the compiler compare such fields with the type of the results. The schemas of `src/wire` would check them too,
+ * but zod would make the client of a page six times as large.
+ */
+export type FieldsOf<Result extends { readonly status: string }> = {
+  readonly [Status in Result['status']]: readonly Exclude<
+    keyof Extract<Result, { readonly status: Status }>,
+    'status' | 'input'
+  >[]
+}
+
+/**
  * Reads one result for each name that was sent, in the order of the names. Each result is checked, because a 200 may
  * also come from a proxy or another service, or contain the results of another call.
  *

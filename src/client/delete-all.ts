@@ -1,4 +1,5 @@
 import { countDeleted, type DeleteDomainsResponse, type DeleteResult } from '../wire/response.ts'
+import type { FieldsOf } from './answer.ts'
 import type { Names } from './names-source.ts'
 import { createRun, type Run } from './run.ts'
 import { NamesError, type NamesOptions, type NamesProgress } from './send-names.ts'
@@ -27,7 +28,11 @@ export class DeleteAllError extends NamesError<DeleteResult> {
   override readonly name = 'DeleteAllError'
 }
 
-const fields = { deleted: ['domain', 'domainId'], missing: [], invalid: ['code', 'message'] }
+const fields = {
+  deleted: ['domain', 'domainId'],
+  missing: [],
+  invalid: ['code', 'message'],
+} as const satisfies FieldsOf<DeleteResult>
 
 /**
  * Deletes any number of registrations of one team, by calling a service that offers this operation (`POST

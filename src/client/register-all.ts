@@ -1,5 +1,6 @@
 import { optional, type Rules } from '../options.ts'
 import { countTotals, type DomainResult, type Totals } from '../wire/response.ts'
+import type { FieldsOf } from './answer.ts'
 import type { Names } from './names-source.ts'
 import { createRun, type Run } from './run.ts'
 import { NamesError, type NamesOptions, type NamesProgress } from './send-names.ts'
@@ -56,7 +57,7 @@ export const registerFields = {
   created: ['domain', 'domainId'],
   existing: ['domain', 'domainId'],
   invalid: ['code', 'message'],
-}
+} as const satisfies FieldsOf<DomainResult>
 
 /**
  * Registers any number of hostnames, by calling a service that offers this operation. Sends the names in calls of 100,

@@ -1,6 +1,6 @@
 import { isText } from '../options.ts'
 import type { PreviewResult } from '../wire/response.ts'
-import { type Attempt, type FailedAttempt, type FieldsByStatus, readResults } from './answer.ts'
+import { type Attempt, type FailedAttempt, type FieldsByStatus, type FieldsOf, readResults } from './answer.ts'
 import { type CallOptions, sendOnce } from './call.ts'
 import type { Part, PartOutcome } from './retries.ts'
 
@@ -20,11 +20,11 @@ export interface BatchOperation {
   readonly resultAtLimit?: (input: string) => ResultOfName
 }
 
-export const previewFields: FieldsByStatus = {
+export const previewFields = {
   created: ['domain'],
   existing: ['domain'],
   invalid: ['code', 'message'],
-}
+} as const satisfies FieldsOf<PreviewResult>
 
 /** Sends the names of a part in one call, or in several if the operation needs that. */
 export async function sendPart<Result extends ResultOfName>(

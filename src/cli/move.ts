@@ -45,8 +45,7 @@ export const exportRegistrations: Command = {
 
 const toJsonLine = (registration: ListedRegistration) => `${toJson(toData(registration))}\n`
 
-const toImportLine = (registration: ListedRegistration) =>
-  `${toJson({ ...toData(registration), registrableDomain: registration.registrableDomain })}\n`
+const toImportLine = (registration: ListedRegistration) => `${toJson(registration)}\n`
 
 const columns = ['domain', 'domainId', 'teamId', 'createdAt', 'synchronized'] as const
 

@@ -1,5 +1,5 @@
 import type { HostnameRejection } from '../hostname/classify.ts'
-import { isText, matches, type Rules, requireFields } from '../options.ts'
+import { isText, matches, type Rule, requireFields } from '../options.ts'
 import { createImportRequest, type ImportConflict, judgeImports } from '../rules/judge.ts'
 import { baseOf, isWildcard } from '../rules/name.ts'
 import type { ListedRegistration } from '../rules/registration.ts'
@@ -10,7 +10,7 @@ import { letOthersRun } from '../time/let-others-run.ts'
 import { requireMethod } from './call.ts'
 
 /** A registration to import: what {@link eachRegistration} yields, or a line of an export. */
-export interface RegistrationToImport {
+export interface RegistrationToImport extends Omit<ListedRegistration, 'registrableDomain' | 'createdAt'> {
   /** A UUID of version 7, as all bundled stores generate. */
   readonly domainId: string
   readonly domain: string
@@ -100,7 +100,7 @@ export async function importDomains(
   return total
 }
 
-const rules: Rules = {
+const rules = {
   domainId: { holds: isText, expected: 'a string' },
   domain: { holds: isText, expected: 'a string' },
   registrableDomain: { holds: value => value === undefined || isText(value), expected: 'a string' },
@@ -108,7 +108,7 @@ const rules: Rules = {
   teamId: { holds: matches(/^[^\0\p{Cs}]+$/u), expected: 'a non-empty, valid string' },
   createdAt: { holds: value => isText(value) || value instanceof Date, expected: 'a Date or its string' },
   synchronized: { holds: value => typeof value === 'boolean', expected: 'true or false' },
-}
+} satisfies Record<keyof RegistrationToImport, Rule>
 
 interface Total {
   imported: number

@@ -3,6 +3,16 @@ import { createRequest, lookUp, manyDomains, save, submit, toDomains, toTestName
 import { checkEqual, checkThat } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 
+/** The compiler asks for each property of a registration. */
+const fields: Readonly<Record<keyof Registration, true>> = {
+  domain: true,
+  registrableDomain: true,
+  domainId: true,
+  teamId: true,
+  synchronized: true,
+  createdAt: true,
+}
+
 const pick = ({ domain, registrableDomain, teamId }: Registration) => ({ domain, registrableDomain, teamId })
 
 export const registrationCases: readonly CaseDefinition[] = [
@@ -88,8 +98,7 @@ export const registrationCases: readonly CaseDefinition[] = [
       const saved = await save(store, '1', ['example.com'])
       const { registrations } = await lookUp(store, '1', ['example.com'])
       for (const registration of [...saved, ...registrations]) {
-        const fields = ['createdAt', 'domain', 'domainId', 'registrableDomain', 'synchronized', 'teamId']
-        checkEqual('the fields of a registration', Object.keys(registration).sort(), fields)
+        checkEqual('the fields of a registration', Object.keys(registration).sort(), Object.keys(fields).sort())
       }
     },
   },

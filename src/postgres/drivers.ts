@@ -25,9 +25,9 @@ export type PostgresDriver = PostgresPool | PostgresJs | PostgresBridge | Postgr
 /** Options for the connection to the database. */
 export interface DriverOptions {
   /**
-   * A `Pool` of `pg`, a `PGlite`, the `sql` of postgres.js, a {@link PostgresBridge} to another driver, or your own
-   * transaction (see {@link PostgresTransaction}). The session settings of your connections stay as they are: stores
-   * change settings only within a transaction.
+   * A `Pool` of `pg`, a `PGlite`, the `sql` of postgres.js or of Bun, a {@link PostgresBridge} to another driver, or
+   * your own transaction (see {@link PostgresTransaction}). The session settings of your connections stay as they are:
+   * stores change settings only within a transaction.
    */
   database: PostgresDriver
   /**

@@ -31,7 +31,7 @@ beforeAll(async () => {
   pool = server.createPool()
   // Kysely does not add an error listener to the clients of a pool: see docs/postgres-drivers.md.
   pool.on('connect', client => client.on('error', () => {}))
-  sql = postgres(connection())
+  sql = postgres({ ...connection(), fetch_types: false })
 })
 afterAll(async () => {
   // Without this time limit, `end` would wait forever for a connection that the server has ended.

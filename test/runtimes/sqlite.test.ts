@@ -24,6 +24,7 @@ describe('the option "database" accepts the types of each runtime’s SQLite:', 
     ['node.ts', 'node'],
     ['better-sqlite3.ts', 'better-sqlite3'],
     ['bun.ts', 'bun-types'],
+    ['bun-sql.ts', 'bun-types'],
     ['durable-object.ts', '@cloudflare/workers-types'],
   ])('%s', async (file, types) => {
     const parameters = [tsc, '--ignoreConfig', ...options.split(' '), '--types', types, `types/${file}`]

@@ -33,7 +33,7 @@ export interface Transferred {
  * team. The new ID is pushed to the monitor before the release of the former ID.
  *
  * With `domains`, the transfer is one atomic step, and skips names that `from` has not registered. Without `domains`,
- * all registrations that `from` has when the call begins are transferred, in steps of 1,000. If a step fails, the
+ * all registrations that `from` has when the call begins are transferred by their IDs, in steps of 1,000. If a step fails, the
  * registrations of earlier steps stay transferred: call again to transfer the rest. In PostgreSQL, the transfer can be
  * part of your own transaction.
  *
@@ -90,7 +90,7 @@ export async function transfer(store: DomainStore, options: TransferOptions): Pr
       const refusal = findLimitError({ held: await count({ teamId: to }) }, await count({ teamId: from }))
       if (refusal) throw refusal
     }
-    for await (const page of eachPageHeld(store, from)) await transferStep(page.map(({ domain }) => domain))
+    for await (const page of eachPageHeld(store, from)) await transferStep(page.map(({ domainId }) => domainId))
   }
   return total
 }
@@ -115,8 +115,12 @@ export async function releaseAll(store: DomainStore, teamId: string): Promise<nu
   if (!isText(teamId)) throw new TypeError('The ID of a team must be a string')
   let total = 0
   for await (const page of eachPageHeld(store, teamId)) {
-    const domains = page.map(({ domain }) => domain)
-    total += (await release(teamId, domains)).length
+    total += (
+      await release(
+        teamId,
+        page.map(({ domainId }) => domainId),
+      )
+    ).length
   }
   return total
 }

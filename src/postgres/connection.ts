@@ -189,10 +189,21 @@ export function createSequence(
 
 function ignore(): void {}
 
-/** Applies all settings in one statement, because each statement takes a round trip. */
-export function apply(sequence: Sequence, settings: Settings): void {
+/**
+ * SQL that makes the commit of the transaction wait for the disk, even if the role or the database has
+ * `synchronous_commit = off`: a result that a caller got survives a crash. A stronger setting is kept.
+ */
+export const WAIT_FOR_DISK = `set_config('synchronous_commit',
+  coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), true)`
+
+/**
+ * Applies all settings in one statement, because each statement takes a round trip.
+ *
+ * @param more SQL expressions to evaluate in the same statement.
+ */
+export function apply(sequence: Sequence, settings: Settings, ...more: readonly string[]): void {
   const calls = Object.keys(settings).map((name, index) => `set_config('${name}', $${index + 1}, true)`)
-  void sequence.add({ text: `SELECT ${calls.join(', ')}`, values: Object.values(settings) })
+  void sequence.add({ text: `SELECT ${[...calls, ...more].join(', ')}`, values: Object.values(settings) })
 }
 
 /**

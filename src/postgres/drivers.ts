@@ -14,6 +14,7 @@ import {
   type Statement,
   type Transaction,
   toCommands,
+  WAIT_FOR_DISK,
 } from './connection.ts'
 
 /** The default time limit of a transaction, in milliseconds. */
@@ -210,7 +211,7 @@ export function fromBridge(bridge: PostgresBridge, isPipelined = false): Databas
           begun.then(() => {
             attempt.isUntouched = false
           }, ignore)
-          apply(sequence, isPipelined ? settings : { ...settings, [TOKEN]: token })
+          apply(sequence, isPipelined ? settings : { ...settings, [TOKEN]: token }, WAIT_FOR_DISK)
           outcome.result = await work(isPipelined ? sequence : guarded(sequence, token))
           await sequence.allAnswered()
           if (sequence.hasChanges()) return
@@ -366,7 +367,7 @@ export function fromPgPool(pool: PostgresPool, preparedStatements: boolean): Dat
         const isPipelined = client.pipeline === true
         const sequence = createSequence(query => send(client, query, attempt), { deadline, isPipelined })
         try {
-          const begun = sequence.add({ text: `BEGIN; ${toCommands(settings)}` })
+          const begun = sequence.add({ text: `BEGIN; ${toCommands(settings)}; SELECT ${WAIT_FOR_DISK}` })
           const result = await deadline.wait(work(sequence))
           // Before the COMMIT is sent, it must be known that the connection was alive.
           await deadline.wait(begun)

@@ -91,8 +91,11 @@ export const postgres: Engine = {
     const text = `INSERT INTO ${into}
        SELECT ${toRow(elements, toParameters(shared, 1 + types.length))}
        FROM unnest(${arrays.join(', ')}) AS asked (${elements.join(', ')}) ${onConflict}`
+    // If a row is missing, the cast fails, and PostgreSQL's message quotes the sentence.
     const complete = `WITH inserted AS (${text} RETURNING 1)
-     SELECT 1 / (count(*) = cardinality(${arrays[0]}))::integer AS complete FROM inserted`
+     SELECT CASE WHEN count(*) = cardinality(${arrays[0]}) THEN 1
+       ELSE ('A trigger skipped ' || cardinality(${arrays[0]}) - count(*) || ' of the rows, so nothing was saved')::integer
+     END AS complete FROM inserted`
     const statement = prepared(name, onConflict === '' ? complete : text)
     return (rows, ...values) => [
       statement,

@@ -4,7 +4,7 @@ import type { ManagedKeyStore, Promised } from '../keys/key-store.ts'
 import { requireOptions } from '../options.ts'
 import { toSelectList } from '../store/rows.ts'
 import { createDeadline } from '../time/deadline.ts'
-import { prepared, type Statement, type Value } from './connection.ts'
+import { prepared, type Statement, type Value, WAIT_FOR_DISK } from './connection.ts'
 import { DEFAULT_TRANSACTION_TIME_LIMIT, type DriverOptions, driverRules, toDatabase } from './drivers.ts'
 import { type PostgresSchemaOptions, schemaRule, type Tables, toTables } from './schema.ts'
 import { toMilliseconds, toTime } from './statements.ts'
@@ -135,19 +135,19 @@ function createKeyStatements({ keys }: Tables) {
        VALUES ($1, $2, $3, $4::text[], $5, $6,
          coalesce(${toTime('$7::double precision')}, now()),
          ${toTime('$8::double precision')}, ${toTime('$9::double precision')})
-       ON CONFLICT (hash) DO NOTHING RETURNING hash`,
+       ON CONFLICT (hash) DO NOTHING RETURNING hash, ${WAIT_FOR_DISK} AS durability`,
     ),
     revoke: prepared<Hash>(
       'revoke_key',
       `UPDATE ${keys} SET revoked_at = coalesce(revoked_at, ${toTime('$2::double precision')})
-       WHERE hash = $1 RETURNING hash`,
+       WHERE hash = $1 RETURNING hash, ${WAIT_FOR_DISK} AS durability`,
     ),
     update: prepared<Hash>(
       'update_key',
       `UPDATE ${keys} SET scopes = coalesce($2::text[], scopes),
          label = CASE WHEN $3::text::boolean THEN label ELSE $4::text END,
          expires_at = CASE WHEN $5::text::boolean THEN expires_at ELSE ${toTime('$6::double precision')} END
-       WHERE hash = $1 RETURNING hash`,
+       WHERE hash = $1 RETURNING hash, ${WAIT_FOR_DISK} AS durability`,
     ),
   }
 }

@@ -1,5 +1,5 @@
 import { requireOptions } from '../options.ts'
-import { readInteger } from '../runtime/read-value.ts'
+import { readBoolean, readInteger } from '../runtime/read-value.ts'
 import { createDeadline, type Deadline } from '../time/deadline.ts'
 import { type Database, hasCode, type Settings, unprepared } from './connection.ts'
 import { type DriverOptions, driverRules, toDatabase } from './drivers.ts'
@@ -26,8 +26,14 @@ const DEFAULT_MIGRATION_TIME_LIMIT = 60_000
 /** The SQLSTATEs of a missing schema and a missing table. */
 const absent = new Set(['3F000', '42P01'])
 
-/** Overrides a role's `lock_timeout`, which must not end the wait for another migrating process. */
-const PATIENT: Settings = { transaction_isolation: 'read committed', lock_timeout: '0' }
+const READ_COMMITTED: Settings = { transaction_isolation: 'read committed' }
+
+/**
+ * Overrides the role's timeouts, which must not end the wait for another migrating process. Only some versions of
+ * PostgreSQL have `transaction_timeout`.
+ */
+const BE_PATIENT = unprepared(`SELECT set_config(name, '0', true) FROM pg_settings
+  WHERE name IN ('lock_timeout', 'statement_timeout', 'transaction_timeout')`)
 
 /** The SQLSTATEs with which simultaneous migrations fail, because `IF NOT EXISTS` does not see uncommitted objects. */
 const races = new Set(['23505', '42P07', '42P06', '42710', '42P16', '40001', '40P01', '55P03'])
@@ -48,6 +54,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
   const { database: driver, timeLimit = DEFAULT_MIGRATION_TIME_LIMIT } = options
   const database = toDatabase({ database: driver, preparedStatements: false })
   const deadline = createDeadline(timeLimit)
+  const { schema } = toTables(options)
   async function create(): Promise<void> {
     const { version, missing } = await findState(database, deadline, toTables(options))
     if (version > SCHEMA_VERSION) {
@@ -59,12 +66,19 @@ export async function migrate(options: MigrateOptions): Promise<void> {
     }
     if (version === SCHEMA_VERSION) return
     const { isDistributed } = await findEngine(database, deadline)
-    await database.transact(deadline, PATIENT, async ({ change }) => {
-      for (const text of createSchema(options, isDistributed)) await change(unprepared(text))
+    await database.transact(deadline, READ_COMMITTED, async ({ ask, change }) => {
+      await ask(BE_PATIENT)
+      const [found] = (await ask(findSchema, schema)).rows
+      const [create, ...others] = createSchema(options, isDistributed)
+      // The role may own its schema, but may not create one: then even CREATE SCHEMA IF NOT EXISTS fails.
+      const missing = found && readBoolean(found.exists) ? others : [create as string, ...others]
+      for (const text of missing) await change(unprepared(text))
     })
   }
   await retryConflicts(deadline, create, isRace)
 }
+
+const findSchema = unprepared<{ exists: string }>(`SELECT (to_regnamespace($1) IS NOT NULL)::text AS exists`)
 
 interface State {
   /** The version of the tables; 0 if they are missing. */

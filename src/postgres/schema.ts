@@ -1,16 +1,19 @@
-import { optional, type Rule, requireOptions } from '../options.ts'
+import { isText, optional, type Rule, requireOptions } from '../options.ts'
 
 /** The location of the tables. */
 export interface PostgresSchemaOptions {
-  /** The schema that contains the tables. Any name is allowed. Default `domain_registration`. */
+  /** The schema that contains the tables: any name of at most 63 bytes in UTF-8. Default `domain_registration`. */
   schema?: string | undefined
 }
 
 const DEFAULT_SCHEMA = 'domain_registration'
 
+/** PostgreSQL cuts longer identifiers, so two longer names could mean one schema. */
+const LONGEST_IDENTIFIER = 63
+
 export const schemaRule: Rule = {
-  holds: optional(name => typeof name === 'string'),
-  expected: 'the name of a schema',
+  holds: optional(name => isText(name) && new TextEncoder().encode(name).length <= LONGEST_IDENTIFIER),
+  expected: `the name of a schema, at most ${LONGEST_IDENTIFIER} bytes in UTF-8`,
 }
 
 /** The version of the tables. If you increase it, write a migration too, because existing tables are not recreated. */

@@ -80,7 +80,7 @@ export interface NamesBelow {
   /** Whether another team has registrations below the base. A store need not check this if `ownCount` is above 0. */
   readonly heldByOthers: boolean
   /**
-   * Names whose registrable domain is longer than the base. A store MAY stop at 10 names, and need not search for any
+   * Names whose registrable domain is longer than the base. A store MAY stop at 100 names, and need not search for any
    * if `ownCount` is above 0 or `heldByOthers` is true.
    */
   readonly behindSuffixes: readonly { readonly domain: string; readonly teamId: string }[]
@@ -97,7 +97,7 @@ export const NOTHING_BELOW: NamesBelow = /* @__PURE__ */ Object.freeze({
 /** A store counts {@link NamesBelow.ownCount} at least up to this number. */
 export const COUNTED_AT_LEAST = 1000
 /** A store lists at least this many {@link NamesBelow.behindSuffixes}, or all if there are fewer. */
-export const FOUND_BEHIND_SUFFIXES = 10
+export const FOUND_BEHIND_SUFFIXES = 100
 
 /** The request of {@link DomainStore.register}, for one atomic step. Each lookup of a request can use an index. */
 export interface RegistrationRequest extends LookUp {

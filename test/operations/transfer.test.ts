@@ -128,6 +128,23 @@ describe.each(openers)('in %s', (_, prepare) => {
     expect(watch.idsOf('b.com')).toEqual((await plain.list({ domain: 'b.com' })).map(({ domainId }) => domainId))
   })
 
+  test('transferring or releasing all names leaves those that were deleted and registered again meanwhile', async () => {
+    const store = (await prepare())()
+    const again = async (...page: Parameters<typeof store.list>) => {
+      const listed = await store.list(...page)
+      if (page[0]?.order === 'newest') return listed
+      await store.release('1', ['a.com'])
+      await save(store, '1', ['a.com'])
+      return listed
+    }
+    await save(store, '1', ['a.com', 'b.com'])
+    const interrupted = { ...store, list: again }
+    expect((await transfer(interrupted, { from: '1', to: '2' })).map(({ domain }) => domain)).toEqual(['b.com'])
+    await save(store, '1', ['c.com'])
+    expect(await releaseAll(interrupted, '1')).toBe(1)
+    expect((await store.list({ teamId: '1' })).map(({ domain }) => domain)).toEqual(['a.com'])
+  })
+
   test('releasing all names of a team does not release those of other teams', async () => {
     const store = (await prepare())()
     await save(store, '1', manyDomains(1001, 'a.'))

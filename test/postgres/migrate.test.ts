@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
+  createPostgresKeyStore,
   createPostgresStore,
   migrate,
   type PostgresBridge,
@@ -38,6 +39,54 @@ test('four servers that migrate simultaneously all find their tables, even if lo
   const pools = Array.from({ length: 4 }, () => server.createPool({ max: 1, options: '-c lock_timeout=20ms' }))
   for (let round = 0; round < 5; round += 1) {
     await Promise.all(pools.map(pool => migrate({ database: pool, schema: `impatient_${round}` })))
+  }
+})
+
+test('`migrate` waits for another migration longer than the timeouts of its role allow', async () => {
+  const other = await server.createPool({ max: 1 }).connect()
+  await other.query('BEGIN')
+  await other.query(postgresSchema({ schema: 'patient' }))
+  const { rows } = await other.query(
+    "SELECT count(*)::int AS newer FROM pg_settings WHERE name = 'transaction_timeout'",
+  )
+  const options = `-c statement_timeout=50ms${rows[0].newer ? ' -c transaction_timeout=50ms' : ''}`
+  const migrating = migrate({ database: server.createPool({ options }), schema: 'patient' })
+  // The other migration goes on until this one has waited for longer than its role's timeouts.
+  const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+    AND clock_timestamp() - state_change > interval '100 ms'`
+  const admin = server.createPool()
+  const isOver = migrating.then(
+    () => true,
+    () => true,
+  )
+  for (;;)
+    if ((await admin.query(waiting)).rows.length > 0 || (await Promise.race([isOver, admin.query('SELECT')])) === true)
+      break
+  await other.query('COMMIT')
+  other.release()
+  await migrating
+})
+
+test('a role that owns its schema, and may not create one, can migrate', async () => {
+  const pool = server.createPool()
+  await pool.query(`CREATE ROLE tenant LOGIN PASSWORD 'tenant-password'; CREATE SCHEMA tenant AUTHORIZATION tenant`)
+  const own = server.createPool({ user: 'tenant', password: 'tenant-password' })
+  await expect(own.query('CREATE SCHEMA another')).rejects.toMatchObject({ code: '42501' })
+  await migrate({ database: own, schema: 'tenant' })
+  const store = createPostgresStore({ database: own, schema: 'tenant', findTeam: () => null })
+  expect(await save(store, '1', ['example.com'])).toHaveLength(1)
+  await pool.query('DROP OWNED BY tenant; DROP ROLE tenant')
+})
+
+test('a name of a schema that PostgreSQL would cut is rejected, because two such names would be one registry', async () => {
+  const database = server.createPool()
+  const longest = 'ü'.repeat(31)
+  await migrate({ database, schema: `${longest}x` })
+  for (const schema of [`${longest}xx`, 'x'.repeat(64)]) {
+    await expect(migrate({ database, schema })).rejects.toThrow('at most 63 bytes')
+    expect(() => createPostgresStore({ database, schema, findTeam: () => null })).toThrow('at most 63 bytes')
+    expect(() => createPostgresKeyStore({ database, schema })).toThrow('at most 63 bytes')
+    expect(() => postgresSchema({ schema })).toThrow('at most 63 bytes')
   }
 })
 

@@ -33,9 +33,9 @@ export interface Transferred {
  * team. The new ID is pushed to the monitor before the release of the former ID.
  *
  * With `domains`, the transfer is one atomic step, and skips names that `from` has not registered. Without `domains`,
- * all registrations that `from` has when the call begins are transferred by their IDs, in steps of 1,000. If a step fails, the
- * registrations of earlier steps stay transferred: call again to transfer the rest. In PostgreSQL, the transfer can be
- * part of your own transaction.
+ * all registrations that `from` has when the call begins are transferred by their IDs, in steps of 1,000. If a step
+ * fails, the registrations of earlier steps stay transferred: call again to transfer the rest. In PostgreSQL, the
+ * transfer can be part of your own transaction.
  *
  * @param store A bundled store, or one that has the method `transfer`. Without `domains`, the store also needs `list`;
  *   if the receiving team has `maxDomains`, it also needs `count`.

@@ -94,7 +94,8 @@ export const postgres: Engine = {
     // If a row is missing, the cast fails, and PostgreSQL's message quotes the sentence.
     const complete = `WITH inserted AS (${text} RETURNING 1)
      SELECT CASE WHEN count(*) = cardinality(${arrays[0]}) THEN 1
-       ELSE ('A trigger skipped ' || cardinality(${arrays[0]}) - count(*) || ' of the rows, so nothing was saved')::integer
+       ELSE ('A trigger skipped ' || cardinality(${arrays[0]}) - count(*) ||
+         ' of the rows, so nothing was saved')::integer
      END AS complete FROM inserted`
     const statement = prepared(name, onConflict === '' ? complete : text)
     return (rows, ...values) => [

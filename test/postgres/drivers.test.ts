@@ -188,7 +188,7 @@ describe('pg: a transaction that fails', () => {
     })
     await expect(running).rejects.toThrow('failed')
     await rejection(sendLate())
-    expect(sent).toEqual(['BEGIN; ', 'failing', 'ROLLBACK'])
+    expect(sent).toEqual([expect.stringMatching(/^BEGIN; /), 'failing', 'ROLLBACK'])
     expect(released).toEqual([undefined])
   })
 
@@ -199,7 +199,7 @@ describe('pg: a transaction that fails', () => {
       await change({ name: '', text: 'late' })
     })
     expect(await rejection(running)).toMatchObject({ name: 'TimeLimitError' })
-    expect(sent).toEqual(['BEGIN; '])
+    expect(sent).toEqual([expect.stringMatching(/^BEGIN; /)])
     expect(released).toEqual([expect.any(Error)])
   })
 

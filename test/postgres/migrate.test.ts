@@ -55,16 +55,15 @@ test('`migrate` waits for another migration longer than the timeouts of its role
   const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
     AND clock_timestamp() - state_change > interval '100 ms'`
   const admin = server.createPool()
-  const isOver = migrating.then(
-    () => true,
-    () => true,
-  )
-  for (;;)
-    if ((await admin.query(waiting)).rows.length > 0 || (await Promise.race([isOver, admin.query('SELECT')])) === true)
-      break
+  let isOver = false
+  const settled = migrating.finally(() => {
+    isOver = true
+  })
+  settled.catch(() => {})
+  while (!isOver && (await admin.query(waiting)).rows.length === 0);
   await other.query('COMMIT')
   other.release()
-  await migrating
+  await settled
 })
 
 test('a role that owns its schema, and may not create one, can migrate', async () => {
@@ -78,7 +77,7 @@ test('a role that owns its schema, and may not create one, can migrate', async (
   await pool.query('DROP OWNED BY tenant; DROP ROLE tenant')
 })
 
-test('a name of a schema that PostgreSQL would cut is rejected, because two such names would be one registry', async () => {
+test('a schema name that PostgreSQL would cut is rejected, because two such names would be one registry', async () => {
   const database = server.createPool()
   const longest = 'ü'.repeat(31)
   await migrate({ database, schema: `${longest}x` })

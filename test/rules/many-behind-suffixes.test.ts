@@ -3,7 +3,7 @@ import { registerDomains } from '../../src/index.ts'
 import { save } from '../../src/testing/calls.ts'
 import { createStore, team1 } from '../fixtures.ts'
 
-test('a wildcard never overlaps a name behind a removed suffix, even after 90 names behind other suffixes', async () => {
+test('a wildcard never overlaps a name behind a removed suffix, even after 90 behind other suffixes', async () => {
   const store = createStore()
   const buckets = Array.from({ length: 90 }, (_, index) => `b${index}.s3.amazonaws.com`)
   const removed = 'shop.zone-once-a-suffix.amazonaws.com'

@@ -13,7 +13,7 @@ import {
   type Team,
 } from '../rules/registration.ts'
 import { createUuidGenerator, timeOfUuid } from '../runtime/uuid.ts'
-import { isOnPage, type ListPage, type ReleaseKeys, requireTeamShape, toUuid } from '../store/arguments.ts'
+import { isOnPage, type ListPage, type ReleaseKeys, toTeam, toUuid } from '../store/arguments.ts'
 import {
   createManagedStore,
   type ManagedStore,
@@ -27,13 +27,13 @@ import { createMemoryOutbox, type MemoryOutbox } from './memory-outbox.ts'
 /** Options of {@link createMemoryStore}. */
 export interface MemoryStoreOptions extends Omit<ManagedStoreOptions, 'findTeam'> {
   /** The initial teams. Default: none; see {@link MemoryStore.addTeam}. */
-  teams?: readonly Team[] | undefined
+  teams?: readonly Team<string | number>[] | undefined
 }
 
 /** A store in memory. */
 export interface MemoryStore extends ManagedStore {
   /** Adds a team, or replaces the team with the same ID, for example to suspend it. */
-  addTeam(team: Team): void
+  addTeam(team: Team<string | number>): void
 }
 
 /**
@@ -57,10 +57,10 @@ export function createMemoryStore({ teams: firstTeams, ...options }: MemoryStore
   requireOptions({ ...options, teams: firstTeams }, { ...rules, teams: teamsRule })
   const teams = new Map<string, Team>()
 
-  function addTeam(team: Team): void {
-    requireTeamShape(team)
-    // Keeps a copy, because the application may change its own object later.
-    teams.set(team.id, Object.freeze({ ...team }))
+  function addTeam(added: Team<string | number>): void {
+    // A copy, because the application may change its own object later.
+    const team = toTeam(added)
+    teams.set(team.id, Object.freeze(team))
   }
   firstTeams?.forEach(addTeam)
 

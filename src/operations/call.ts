@@ -2,7 +2,7 @@ import { internalError, invalidRequest, teamNotFound, teamNotLookedUp, teamSuspe
 import type { KeyContext } from '../keys/key-context.ts'
 import { type Rules, requireOptions } from '../options.ts'
 import type { Team } from '../rules/registration.ts'
-import { requireTeamShape } from '../store/arguments.ts'
+import { toTeam } from '../store/arguments.ts'
 import type { DomainStore } from '../store/contract.ts'
 import { isInvalidCursor } from '../store/invalid-cursor.ts'
 import type { Awaitable } from '../time/awaitable.ts'
@@ -37,7 +37,8 @@ export function startDeadline(options: OperationOptions, more: Rules = {}): Dead
 /**
  * Finds the team of a call. A team of another organization is treated as if it did not exist.
  *
- * @returns The team as your application returned it. The ID of the team may be spelled differently in the call.
+ * @returns The team as your application returned it, with strings as IDs. Its ID may be spelled differently in the
+ *   call.
  * @throws {ApiError} 404 `team_not_found`; 500 `internal_error` if the team cannot be looked up, or is malformed.
  */
 export async function requireTeam(
@@ -48,10 +49,10 @@ export async function requireTeam(
   progress: CallProgress = {},
 ): Promise<Team> {
   progress.step = 'findTeam'
-  let team: Team | null | undefined
+  let team: Team | null
   try {
-    team = await deadline.wait(store.findTeam(teamId))
-    if (team !== null && team !== undefined) requireTeamShape(team, 'findTeam returned')
+    const found = await deadline.wait(store.findTeam(teamId))
+    team = found === null || found === undefined ? null : toTeam(found, 'findTeam returned')
   } catch (cause) {
     throw teamNotLookedUp(store.isInTransaction && cause instanceof TimeLimitError ? waitedInTransaction(cause) : cause)
   }

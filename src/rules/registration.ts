@@ -1,10 +1,13 @@
 import type { Name } from './name.ts'
 
-/** A team of your application. */
-export interface Team {
-  /** Digits only. */
-  readonly id: string
-  readonly organizationId: string
+/**
+ * A team of your application. Your `findTeam` may return its IDs as numbers, as a database returns an integer column:
+ * `Team<string | number>`. Everywhere else, they are strings.
+ */
+export interface Team<Id extends string | number = string> {
+  /** Digits only if callers with an organization key name the team. A number must be a safe integer of at least 0. */
+  readonly id: Id
+  readonly organizationId: Id
   readonly state: 'active' | 'suspended'
   /**
    * The maximum number of names that the team may have registered; 0 or more. A call that would exceed this limit fails

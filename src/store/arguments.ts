@@ -193,15 +193,19 @@ export interface ReleaseKeys {
 }
 
 /**
- * Checks the properties of a team. Without these checks, an ID passed as a number would not equal the same ID passed as
- * a string, a team in state "ACTIVE" would count as suspended, and a limit passed as a string would not apply.
+ * Checks a team of the application, and turns its IDs into strings. Without these checks, a team in state "ACTIVE"
+ * would count as suspended, and a limit passed as a string would not apply.
  *
  * @param found The words that introduce the invalid value in the message, such as "findTeam returned".
  * @throws {TypeError}
  */
-export function requireTeamShape({ id, organizationId, state, maxDomains }: Team, found = 'it is'): void {
-  const wrong = Object.entries({ id, organizationId }).find(([, value]) => typeof value !== 'string')
-  if (wrong) throw new TypeError(`The "${wrong[0]}" of a team must be a string; ${found} ${describe(wrong[1])}`)
+export function toTeam(team: Team<string | number>, found = 'it is'): Team {
+  const { id, organizationId, state, maxDomains } = team
+  const wrong = Object.entries({ id, organizationId }).find(([, value]) => !isId(value))
+  if (wrong)
+    throw new TypeError(
+      `The "${wrong[0]}" of a team must be a string or a safe integer; ${found} ${describe(wrong[1])}`,
+    )
   if (state !== 'active' && state !== 'suspended')
     throw new TypeError(`The "state" of a team must be "active" or "suspended"; ${found} ${describe(state)}`)
   // Rejects strings, because a driver may return a limit from a bigint column as a string.
@@ -209,4 +213,7 @@ export function requireTeamShape({ id, organizationId, state, maxDomains }: Team
     throw new TypeError(
       `The "maxDomains" of a team must be an integer of at least 0, or null for none; ${found} ${describe(maxDomains)}`,
     )
+  return { ...team, id: String(id), organizationId: String(organizationId) }
 }
+
+const isId = (value: unknown) => typeof value === 'string' || (Number.isSafeInteger(value) && Number(value) >= 0)

@@ -94,7 +94,7 @@ export interface DomainStore {
    *
    * @param teamId Digits only, of any length.
    */
-  findTeam(teamId: string): Awaitable<Team | null>
+  findTeam(teamId: string): Awaitable<Team<string | number> | null>
 
   /**
    * Performs the lookups of the request, passes the findings to `decide`, and saves the names that `decide` returns.

@@ -44,7 +44,7 @@ import type { DomainStore, ListOptions, TransferRequest, TransferredRegistration
 /** The options that all bundled stores share. */
 export interface ManagedStoreOptions {
   /** Finds one of your teams; see {@link DomainStore.findTeam}. */
-  findTeam: (teamId: string) => Awaitable<Team | null>
+  findTeam: (teamId: string) => Awaitable<Team<string | number> | null>
   /**
    * Pushes changes to your monitor. The function must be idempotent on `domainId` and `kind`: a change may be pushed
    * twice. While it rejects, calls that register names fail with 503. Default: there is no monitor, and registrations

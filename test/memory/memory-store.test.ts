@@ -29,9 +29,9 @@ test.each([
   ['an onError that is not a function', { onError: true }, /"onError" must be a function/],
   ['an option "teams" that is not an array', { teams: {} }, /"teams" must be an array/],
   [
-    'a team ID that is a number',
-    { teams: [{ id: 1, organizationId: '1', state: 'active' }] },
-    /"id" of a team .* it is 1/,
+    'a team ID that is a fraction',
+    { teams: [{ id: 1.5, organizationId: '1', state: 'active' }] },
+    /"id" of a team .* it is 1.5/,
   ],
   ['a team without an organization', { teams: [{ id: '1', state: 'active' }] }, /"organizationId" of a team/],
   ['a team without a state', { teams: [{ id: '1', organizationId: '1' }] }, /"state" of a team/],

@@ -153,8 +153,11 @@ describe('a call for a team', () => {
   })
 
   test.each([
-    [{ id: 1 as never }, 'The "id" of a team must be a string; findTeam returned 1'],
-    [{ organizationId: 10 as never }, 'The "organizationId" of a team must be a string; findTeam returned 10'],
+    [{ id: 1.5 as never }, 'The "id" of a team must be a string or a safe integer; findTeam returned 1.5'],
+    [
+      { organizationId: (2 ** 53) as never },
+      'The "organizationId" of a team must be a string or a safe integer; findTeam returned 9007199254740992',
+    ],
     [{ state: 'ACTIVE' as never }, 'The "state" of a team must be "active" or "suspended"; findTeam returned "ACTIVE"'],
   ])('fails with 500 if findTeam returns a team with %j, and the cause says what is wrong', async (wrong, message) => {
     const found = { id: '1', organizationId: '10', state: 'active', ...wrong } as const
@@ -165,11 +168,23 @@ describe('a call for a team', () => {
     })
   })
 
+  test('accepts IDs that findTeam returns as numbers, from an integer column', async () => {
+    const store = createStore()
+    const numbered: DomainStore = {
+      ...store,
+      findTeam: id => ({ id: Number(id), organizationId: 10, state: 'active' }),
+    }
+    expect((await registerDomains(organization, { domains, team_id: '1' }, numbered)).data.totals.created).toBe(1)
+    expect((await registerDomains(team1, { domains }, store)).data.totals.existing).toBe(1)
+    store.addTeam({ id: 77, organizationId: 10, state: 'active' })
+    expect((await registerDomains(organization, { domains, team_id: '77' }, store)).data.totals.invalid).toBe(1)
+  })
+
   test.each(['', 0, false])('fails with 500 if findTeam returns %j instead of null', async found => {
     const store: DomainStore = { ...createStore(), findTeam: () => found as never }
     expect(await rejection(registerDomains(organization, { domains, team_id: '1' }, store))).toMatchObject({
       status: 500,
-      cause: new TypeError('The "id" of a team must be a string; findTeam returned undefined'),
+      cause: new TypeError('The "id" of a team must be a string or a safe integer; findTeam returned undefined'),
     })
   })
 

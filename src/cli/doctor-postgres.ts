@@ -89,9 +89,10 @@ function examineEngine({ version, number }: Server): Finding {
 
 function examineDurability({ durability, database, role }: Server): Finding {
   if (durability !== 'off') return ok('durability', `synchronous_commit is ${durability}`)
-  return wrong(
+  return note(
     'durability',
-    'synchronous_commit is off: after a crash of the server, names and keys that callers were told about may be gone',
+    'synchronous_commit is off; the stores wait for the disk nevertheless, but what your own transactions commit may ' +
+      'be gone after a crash of the server',
     'Remove the setting where it was made: postgresql.conf, the database, or the role:',
     [
       `ALTER DATABASE ${quoteIdentifier(database)} RESET synchronous_commit`,
@@ -338,8 +339,8 @@ function* findLeftovers(tables: Tables, actual: readonly Table[]): Generator<Fin
 // The role's rights, and a trial write.
 
 /** The privileges that the stores need on each table. */
-const needed: Readonly<Record<string, readonly string[]>> = {
-  names: ['SELECT', 'INSERT', 'DELETE'],
+export const needed: Readonly<Record<string, readonly string[]>> = {
+  names: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   changes: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   locks: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   monitor: ['SELECT', 'INSERT'],

@@ -1,8 +1,11 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Pool } from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { registerDomains } from '../../src/index.ts'
-import { createPostgresStore } from '../../src/postgres/index.ts'
+import { needed } from '../../src/cli/doctor-postgres.ts'
+import { findOwners, generateApiKey, importDomains, registerDomains, transfer } from '../../src/index.ts'
+import { createPostgresKeyStore, createPostgresStore, migrate } from '../../src/postgres/index.ts'
+import type { Registration } from '../../src/rules/registration.ts'
+import { createUuidGenerator } from '../../src/store/index.ts'
 import { openDatabase } from '../sqlite/open-database.ts'
 import { createPostgres, createSqlite, databases, type TestDatabase } from './databases.ts'
 import type { RunOptions } from './program.ts'
@@ -90,6 +93,7 @@ const faultsOfPostgres: Record<string, Fault> = {
   'that synchronous_commit is off': {
     plant: alter('synchronous_commit = off'),
     check: 'durability',
+    state: 'note',
     finding: /^synchronous_commit is off/,
     advice: /Remove the setting/,
   },
@@ -285,6 +289,31 @@ describe('a PostgreSQL role', () => {
       expect(await database.run(command.split(' '), { env })).toMatchObject({ code: 0, stderr: '' })
   })
 
+  test('with just the privileges that doctor checks can do everything, and needs each of them', async () => {
+    const { database, role, env } = await createRole()
+    const change = (word: string, table: string, privilege: string) =>
+      database.execute(
+        `${word} ${privilege} ON domain_registration.${table} ${word === 'GRANT' ? 'TO' : 'FROM'} ${role}`,
+      )
+    await database.execute(`GRANT USAGE ON SCHEMA domain_registration TO ${role}`)
+    const privileges = Object.entries(needed).flatMap(([table, all]) => all.map(each => [table, each] as const))
+    for (const [table, privilege] of privileges) await change('GRANT', table, privilege)
+    const pool = new Pool({ connectionString: env.DATABASE_URL })
+    onTestFinished(() => pool.end())
+    await doEverything(pool)
+    const unneeded: string[] = []
+    for (const [table, privilege] of privileges) {
+      await change('REVOKE', table, privilege)
+      const failed = await doEverything(pool).then(
+        () => false,
+        () => true,
+      )
+      if (!failed) unneeded.push(`${privilege} ON ${table}`)
+      await change('GRANT', table, privilege)
+    }
+    expect(unneeded).toEqual([])
+  })
+
   test('with the grants in docs/operations.md satisfies doctor, and can register names', async () => {
     const { database, role, env } = await createRole()
     const guide = readFileSync('docs/operations.md', 'utf8')
@@ -326,3 +355,51 @@ test('docs/doctor-checks.md explains each check', () => {
   const guide = readFileSync('docs/doctor-checks.md', 'utf8')
   expect(checks.filter(check => !guide.includes(`\n${check}`))).toEqual([])
 })
+
+/** Calls each method of both stores, with new names and IDs. Fails if one of them fails. */
+async function doEverything(pool: Pool): Promise<void> {
+  const name = crypto.randomUUID()
+  const [teamId, other] = ['3', '4']
+  const store = createPostgresStore({
+    database: pool,
+    findTeam: id => ({ id, organizationId: '10', state: 'active', maxDomains: 1000 }),
+    synchronize: changes => {
+      if (changes.some(({ domain }) => domain.startsWith('refused.'))) throw new Error('refused')
+    },
+    onError: () => {},
+  })
+  await migrate({ database: pool })
+  const scopes = ['domains:create']
+  const domains = [`a.${name}.com`, `b.${name}.com`]
+  const { data } = await registerDomains({ type: 'team', teamId, scopes }, { domains }, store)
+  expect(data.totals.created).toBe(2)
+  await expect(
+    registerDomains({ type: 'team', teamId, scopes }, { domains: [`refused.${name}.com`] }, store),
+  ).rejects.toMatchObject({ code: 'domain_registration_unavailable' })
+  await findOwners(store, domains)
+  const [pending] = await store.listPending()
+  await store.list({ teamId, below: `${name}.com` })
+  await store.count({ teamId })
+  await store.get(pending?.domainId ?? '')
+  await store.pendingStats()
+  await store.countPending()
+  await transfer(store, { from: teamId, to: other, domains: [`refused.${name}.com`, `a.${name}.com`] })
+  await store.retryPending()
+  await store.synchronizePending()
+  await store.settlePending({ domainIds: (await store.listPending()).map(({ domainId }) => domainId) })
+  const released = await store.release(other, [`a.${name}.com`, `refused.${name}.com`])
+  expect(released).toHaveLength(2)
+  await importDomains(store, [
+    { ...(released[0] as Registration), domainId: createUuidGenerator()(), createdAt: new Date(), synchronized: false },
+  ])
+  await store.synchronizePending()
+  // A store that does not push finds out whether another store does.
+  await createPostgresStore({ database: pool, findTeam: () => null }).release(teamId, [`b.${name}.com`])
+  const keys = createPostgresKeyStore({ database: pool })
+  const { hash } = await generateApiKey({ type: 'team', id: teamId })
+  await keys.addKey({ hash, type: 'team', ownerId: teamId, scopes })
+  await keys.findKey(hash)
+  await keys.updateKey(hash, { label: 'x' })
+  await keys.listKeys({ type: 'team', ownerId: teamId })
+  await keys.revokeKey(hash)
+}

@@ -1,16 +1,14 @@
 /**
- * An admin page on which a team adds, searches, deletes and exports its names, and creates, rotates and revokes its API
- * keys. The page works without scripts. The program prints the page's address. The page has no access control, so put
- * your own login in front of it.
+ * An admin page on which a team adds, searches, deletes and exports its names, with the element
+ * `<domain-registration>`, and creates, rotates and revokes its API keys. The program prints the page's address. The
+ * page has no access control, so put your own login in front of it.
  */
+import { fileURLToPath } from 'node:url'
 import {
   createMemoryKeyStore,
   createMemoryStore,
-  deleteDomains,
   generateApiKey,
   isApiError,
-  type ListDomainsQuery,
-  listDomains,
   registerDomains,
   type StoredKeyRecord,
 } from 'domain-registration'
@@ -38,6 +36,7 @@ const page = (title: string, body: string) => `<!doctype html>
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>${escapeHtml(title)}</title>
     <link rel="stylesheet" href="/style.css">
+    <script type="module" src="/element.js"></script>
   </head>
   <body><nav><a href="/">Names</a> <a href="/keys">API keys</a></nav>
     <main><h1>${escapeHtml(title)}</h1>${body}</main></body>
@@ -60,42 +59,11 @@ const ask = (question: string, action: string, fields: readonly (readonly [name:
     `<form method="post" action="${action}">
     ${fields.map(([name, value]) => `<input type="hidden" name="${name}" value="${escapeHtml(value)}">`).join('')}
     <button name="confirmed" value="yes">Yes</button>
-    <a href="${action.startsWith('/keys') ? '/keys' : '/'}">No</a></form>`,
+    <a href="/keys">No</a></form>`,
   )
 
-async function showNames(query: Request['query'], said = ''): Promise<string> {
-  // A parameter that is sent twice is an array.
-  const read = (name: string) => (typeof query[name] === 'string' ? query[name] : '')
-  const [search, kind] = [read('search'), read('in') === 'domain' ? 'domain' : 'below']
-  const filter: ListDomainsQuery = search === '' ? { order: 'newest' } : { [kind]: search }
-  const form = `${said}<form method="post" action="/names/add">
-    <label>Names to add, one per line<textarea name="domains" rows="3" required></textarea></label>
-    <button>Add</button></form>
-    <form>
-    <input name="search" aria-label="Name" value="${escapeHtml(search)}" placeholder="example.com">
-    <label><input type="radio" name="in" value="below" ${kind === 'domain' ? '' : 'checked'}> names below it</label>
-    <label><input type="radio" name="in" value="domain" ${kind === 'domain' ? 'checked' : ''}> only this name</label>
-    <button>Search</button></form>
-    <p><a href="/names/export?format=csv" download="names.csv">Export as CSV</a></p>`
-  const found = await listDomains(caller, { ...filter, after: read('after'), limit: 25 }, store).catch(
-    (error: Error) => error,
-  )
-  if (found instanceof Error) return form + explain(found)
-  const { domains, next } = found.data
-  const rows = domains.map(
-    ({
-      domain,
-      createdAt,
-    }) => `<tr><td><label><input type="checkbox" name="domain" value="${domain}"> ${domain}</label></td>
-      <td>${createdAt.slice(0, 10)}</td></tr>`,
-  )
-  const more = new URLSearchParams({ search, in: kind, after: next ?? '' })
-  return `${form}<form method="post" action="/names/delete">
-    <table><tr><th>Name</th><th>Since</th></tr>${rows.join('')}</table>
-    <button>Delete the selected names</button></form>
-    ${domains.length === 0 ? '<p>No names.</p>' : ''}
-    ${next === null ? '' : `<p><a href="/?${escapeHtml(String(more))}">More</a></p>`}`
-}
+const names = `<p><a href="/names/export?format=csv" download="names.csv">Export as CSV</a></p>
+  <domain-registration url="/names"></domain-registration>`
 
 function showKeys(newKey?: string, said = ''): string {
   const button = (action: string, { hash }: StoredKeyRecord) =>
@@ -125,7 +93,8 @@ const app = express()
 app.use((request, response, next) => {
   response.set({
     'Content-Security-Policy':
-      "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; " +
+      "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     'Cache-Control': 'no-store',
   })
   // Forms on other sites must not create or delete anything here. Every modern browser sends at least one of the
@@ -137,32 +106,14 @@ app.use((request, response, next) => {
   if (request.method === 'POST' && isForeign) response.status(403).send('Submit the form on this page.')
   else next()
 })
-app.use(domainsRouter({ store, path: '/names', operations: ['export'], authenticate: () => caller }))
+const operations = ['create', 'preview', 'delete', 'list', 'export'] as const
+app.use(domainsRouter({ store, path: '/names', operations, authenticate: () => caller }))
+const element = fileURLToPath(import.meta.resolve('domain-registration/element'))
+app.get('/element.js', (_, response) => response.sendFile(element))
 app.use(express.urlencoded({ extended: false }))
 app.get('/style.css', (_, response) => void response.type('css').send(style))
-app.get('/', async (request, response) => void response.send(page('Names', await showNames(request.query))))
+app.get('/', (_, response) => void response.send(page('Names', names)))
 app.get('/keys', (_, response) => void response.send(page('API keys', showKeys())))
-app.post('/names/add', async (request, response) => {
-  const names = String(request.body?.domains ?? '')
-    .split(/\s+/)
-    .filter(name => name !== '')
-  const { results, totals } = (await registerDomains(caller, { domains: names }, store)).data
-  const why = results.flatMap(result => (result.status === 'invalid' ? [explain(new Error(result.message))] : []))
-  const said = report(`${totals.created} added, ${totals.existing} already registered, ${totals.invalid} invalid`)
-  response.send(page('Names', await showNames({}, said + why.join(''))))
-})
-app.post('/names/delete', async (request, response) => {
-  const chosen: string[] = [request.body?.domain ?? []].flat().map(String)
-  if (chosen.length > 0 && !request.body?.confirmed) {
-    const fields = chosen.map(name => ['domain', name] as const)
-    return void response.send(
-      ask(`Delete ${chosen.length === 1 ? chosen[0] : `${chosen.length} names`}?`, '/names/delete', fields),
-    )
-  }
-  const deleted =
-    chosen.length === 0 ? 0 : (await deleteDomains(caller, { domains: chosen }, store)).data.totals.deleted
-  response.send(page('Names', await showNames({}, report(`${deleted} deleted`))))
-})
 app.post('/keys/create', async (request, response) => {
   const label: unknown = request.body?.label
   const shown = await createKey(typeof label === 'string' ? label : null).then(showKeys, explain)

@@ -16,7 +16,7 @@ const findTeam = (id: string) => {
   return organizationId ? { id, organizationId, state: 'active' as const } : null
 }
 const synchronize = (changes: readonly Change[]) => console.log('To be monitored:', changes)
-const store = createSqliteStore({ database, findTeam, synchronize })
+export const store = createSqliteStore({ database, findTeam, synchronize })
 startSynchronizing(store)
 
 const keys = createSqliteKeyStore({ database })

@@ -1,6 +1,6 @@
 /**
- * Uses the page of `examples/admin.ts` in a real Chromium, as a person would: turns pages; searches, deletes and
- * exports names; creates, rotates and revokes keys.
+ * Uses the page of `examples/admin.ts` in a real Chromium, as a person would: adds, searches, deletes and exports
+ * names; creates, rotates and revokes keys.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -18,36 +18,18 @@ beforeEach(async () => {
 })
 
 const button = name => page.getByRole('button', { name, exact: true })
-const readNames = async () => (await page.locator('td label').allInnerTexts()).map(text => text.trim())
 
-test('the names of the team can be read page by page, newest first', async () => {
-  const seen = [...(await readNames())]
-  for (let pages = 1; (await page.getByRole('link', { name: 'More' }).count()) > 0; pages += 1) {
-    assert.ok(pages < 10)
-    await page.getByRole('link', { name: 'More' }).click()
-    await page.waitForLoadState()
-    seen.push(...(await readNames()))
-  }
-  const expected = ['*.example.org', ...Array.from({ length: 60 }, (_, index) => `host-${60 - index}.example.com`)]
-  assert.deepEqual(seen, expected)
-})
-
-test('a search finds one name or the names below a name, and says why an input is invalid', async () => {
-  const search = async (text, how) => {
-    await page.getByLabel('Name', { exact: true }).fill(text)
-    await page.getByLabel(how).check()
-    await button('Search').click()
-  }
-  await search('HOST-7.example.com', 'only this name')
-  assert.deepEqual(await readNames(), ['host-7.example.com'])
-  await search('example.org', 'names below it')
-  assert.deepEqual(await readNames(), ['*.example.org'])
-  await search('"><script>alert(1)</script>', 'names below it')
-  assert.match(await page.getByRole('alert').innerText(), /^below must be a hostname/)
-  assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), '"><script>alert(1)</script>')
-})
-
-test('an export contains all registered names', async () => {
+test('names can be added, searched and deleted with the element, and exported', async () => {
+  await page.getByRole('heading', { name: 'Registered names (61)' }).waitFor()
+  await page.getByLabel(/^Hostnames/).fill('www.example.net')
+  await button('Check names').click()
+  await button('Register 1 name').click()
+  await page.getByRole('heading', { name: 'Registered names (62)' }).waitFor()
+  await page.getByRole('searchbox').fill('host-60')
+  await page.getByRole('checkbox', { name: 'host-60.example.com' }).check()
+  await button('Delete 1 name').click()
+  await button('Delete').click()
+  await page.getByRole('heading', { name: 'Registered names (61)' }).waitFor()
   const [download] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('link', { name: 'Export as CSV' }).click(),
@@ -56,17 +38,6 @@ test('an export contains all registered names', async () => {
   assert.equal(lines[0], 'domain,domainId,createdAt')
   assert.match(lines[1], /^host-1\.example\.com,/)
   assert.equal(lines.length, 1 + 61 + 1)
-})
-
-test('only the selected names are deleted', async () => {
-  for (const name of ['host-60.example.com', 'host-58.example.com']) await page.getByLabel(name).check()
-  await button('Delete the selected names').click()
-  assert.equal(await page.getByRole('heading').innerText(), 'Delete 2 names?')
-  await button('Yes').click()
-  assert.equal(await page.getByRole('status').innerText(), '2 deleted')
-  assert.deepEqual((await readNames()).slice(0, 3), ['*.example.org', 'host-59.example.com', 'host-57.example.com'])
-  await button('Delete the selected names').click()
-  assert.equal(await page.getByRole('status').innerText(), '0 deleted')
 })
 
 test('a key can be created, rotated and revoked, and is shown only once', async () => {
@@ -99,14 +70,6 @@ test('a key can be created, rotated and revoked, and is shown only once', async 
   assert.equal(await button('Revoke').count(), 1)
 })
 
-test('names can be added, and the page says why a name is invalid', async () => {
-  await page.getByLabel('Names to add').fill('www.example.net\n<b>\nhost-1.example.com')
-  await button('Add').click()
-  assert.equal(await page.getByRole('status').innerText(), '1 added, 1 already registered, 1 invalid')
-  assert.match(await page.getByRole('alert').innerText(), /<b>/)
-  assert.equal((await readNames())[0], 'www.example.net')
-})
-
 test('buttons are large enough for fingers, and the page has a main element and cannot be framed', async () => {
   assert.equal(await page.getByRole('main').count(), 1)
   for (const box of await Promise.all((await page.getByRole('button').all()).map(each => each.boundingBox())))
@@ -115,17 +78,10 @@ test('buttons are large enough for fingers, and the page has a main element and 
   assert.match(policy, /frame-ancestors 'none'/)
 })
 
-test('an invalid search or form does not cause a 500', async () => {
-  for (const query of ['search[]=x', 'search=a&search=b', 'search=a%20b', 'in=x&after=%00', 'after=1'])
-    assert.equal((await fetch(`${example.address}?${query}`)).status, 200, query)
+test('a form with the hash of no key does not cause a 500', async () => {
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded' }
-  const many = Array.from({ length: 101 }, (_, index) => `domain=n${index}.com`).join('&')
-  for (const [path, body, status] of [
-    ['names/delete', `${many}&confirmed=yes`, 400],
-    ['names/add', 'domains=', 400],
-    ['keys/revoke', 'hash=1', 200],
-  ])
-    assert.equal((await fetch(example.address + path, { method: 'POST', headers, body })).status, status, path)
+  const response = await fetch(`${example.address}keys/revoke`, { method: 'POST', headers, body: 'hash=1' })
+  assert.equal(response.status, 200)
 })
 
 test('a form on another site can neither delete names nor create keys', async () => {
@@ -144,7 +100,7 @@ test('a form on another site can neither delete names nor create keys', async ()
     assert.equal(response.status, 403)
   }
   await page.reload()
-  assert.ok((await readNames()).includes('*.example.org'))
+  await page.getByRole('checkbox', { name: '*.example.org' }).waitFor()
 })
 
 test('the console shows no errors', () => assert.deepEqual(complaints, []))

@@ -1,6 +1,7 @@
 /**
- * Reads and tries the page of `examples/documentation.ts` in a real Chromium, as a person would: opens it, gives it a
- * key, sends the call that it suggests, and reads the response.
+ * Reads and tries the pages of `examples/documentation.ts` in a real Chromium, as a person would: registers names on
+ * the first page, follows its link to the API, gives this page a key, sends the call that it suggests, and reads the
+ * response.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -27,7 +28,7 @@ async function visit(use, width = 1200) {
     if (url.protocol !== 'data:' && url.origin !== origin) elsewhere.push(url.href)
   })
   try {
-    assert.equal((await page.goto(example.address)).status(), 200)
+    assert.equal((await page.goto(`${example.address}docs`)).status(), 200)
     await page.getByRole('heading', { name: /Domain registration/ }).waitFor()
     await use(page)
     return { elsewhere, complaints }
@@ -56,6 +57,19 @@ async function send(page, exampleName) {
     body: JSON.parse(await answer.locator('.response-col_description .highlight-code code').first().innerText()),
   }
 }
+
+test('the first page registers names, and leads to the page of the API', async () => {
+  const { page, complaints } = await example.openPage()
+  await page.goto(example.address)
+  await page.getByLabel(/^Hostnames/).fill('first.example.net')
+  await page.getByRole('button', { name: 'Check names' }).click()
+  await page.getByRole('button', { name: 'Register 1 name' }).click()
+  await page.getByRole('heading', { name: 'Registered names (1)' }).waitFor()
+  await page.getByRole('link', { name: 'the API' }).click()
+  await page.getByRole('heading', { name: /Domain registration/ }).waitFor()
+  assert.deepEqual(complaints, [])
+  assert.equal((await fetch(`${example.address}team/domains`)).status, 401)
+})
 
 test('the page describes the call, its responses and both kinds of key', async () => {
   const { elsewhere, complaints } = await visit(async page => {

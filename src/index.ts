@@ -7,7 +7,7 @@ export {
   type ValidHostname,
 } from './hostname/classify.ts'
 export { displayHostname } from './hostname/display.ts'
-export type { HostnameDetails, HostnameReason } from './hostname/mistake.ts'
+export type { HostnameDetails, HostnameReason } from './hostname/mistakes/mistake.ts'
 export { type HostnameSchema, hostnameSchema } from './hostname/schema.ts'
 export { type SuffixList, suffixList } from './hostname/suffix-list.ts'
 export {

@@ -6,6 +6,8 @@ const table = {
   //                              short   long
   /** Random inputs for each property of hostnames. */
   properties: /*               */ [2_000, 50_000],
+  /** Mutations of hostnames, of which many get a suggestion. */
+  suggestions: /*              */ [3_000, 1_000_000],
   /** Generated names and labels, compared with other implementations. */
   generatedNames: /*           */ [5_000, 100_000],
   /** Random requests of each kind. */

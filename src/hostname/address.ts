@@ -51,7 +51,7 @@ const ipv6Characters = /^[\da-f:]+(?::(?:(?:0|[1-9]\d*)\.){3}(?:0|[1-9]\d*))?$/
  */
 export function readIPv6(text: string): AddressReading | null {
   const unbracketed = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text
-  const withoutZone = unbracketed.replace(/^([^%]*)%[^/]*$/, '$1')
+  const withoutZone = unbracketed.replace(/^([^%]*)%[^/\s]*$/, '$1')
   if (!ipv6Characters.test(withoutZone)) return null
   // `ipaddr.js` reads `::1.2.3.4` as `::ffff:1.2.3.4`, but `0::1.2.3.4` as RFC 4291 says.
   const digits = withoutZone.replace(/^::(?=\d+\.)/, '0::')

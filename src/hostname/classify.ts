@@ -1,9 +1,9 @@
 import { type AddressReading, endsInNumber, readIPv4, readIPv6, readReverseName } from './address.ts'
-import { explainAddressRange } from './address-range.ts'
-import { explainInvalid, explainUnknownTopLevel } from './explain.ts'
 import { isAscii, toALabels, toFormerALabels } from './idna/labels.ts'
 import { isPlainName, MAX_NAME_LENGTH, topLevelOf } from './ldh-name.ts'
-import type { HostnameDetails, HostnameReason, Mistake } from './mistake.ts'
+import { explainAddressRange } from './mistakes/address-range.ts'
+import { explainInvalid, explainUnknownTopLevel } from './mistakes/explain.ts'
+import type { HostnameDetails, HostnameReason, Mistake } from './mistakes/mistake.ts'
 import { readSuffix } from './public-suffix.ts'
 import { hidePassword, isPrintable, quote } from './quote.ts'
 import { specialUseTopLevels } from './special-use.ts'
@@ -180,14 +180,16 @@ function classifyName(name: string, base: string, sent: string): ValidHostname |
   const { isInPublicDns, isPrivate, registrableDomain } = readSuffix(name)
   if (!isInPublicDns) return rejectInternal(name, sent)
   if (registrableDomain !== null) return { valid: true, kind: 'name', domain: name, registrableDomain }
-  const advice = `send a name below it${isPrivate ? ', or if it is yours, ask the operator of this service' : ''}`
-  const problem = 'is a public suffix, below which names belong to many owners'
+  const advice = `Enter a name below it${isPrivate ? ', or if it is yours, ask the operator of this service' : ''}`
+  const problem = name.includes('.')
+    ? 'is a public suffix: the names below it belong to different owners'
+    : 'is a top-level domain, not a name below one'
   return reject('public_suffix_domain', 'public_suffix', problem, { advice })
 }
 
 function classifyNumber(name: string, sent: string): ValidHostname | Rejection {
   const ipv4 = readIPv4(name)
-  if (ipv4 === null) return rejectNumber()
+  if (ipv4 === null) return rejectNumber(name)
   // Programs disagree on whether leading zeros mean octal. The address is certain only if both readings agree.
   const inDecimal = name.replace(/\b0+(?=[0-9])/g, '')
   const outcome = classifyAddress(ipv4, ipv4.address === sent, ipv4.address === inDecimal ? inDecimal : undefined)
@@ -205,7 +207,8 @@ function classifyAddress(
   if (reserved !== null) {
     const meaning = isCanonical ? '' : `is the address ${address}, which `
     const more = { advice: PUBLIC_ADDRESS, details: { address, block: reserved } }
-    return reject('reserved_ip', 'reserved_address', `${meaning}is ${reserved}`, more)
+    const block = reserved.replace(/ \(RFC \d+\)/g, '')
+    return reject('reserved_ip', 'reserved_address', `${meaning}is not public: it is ${block}`, more)
   }
   if (isCanonical) return { valid: true, kind: 'ip', domain: address, registrableDomain: address }
   const problem = 'is an unusual spelling of an IP address'
@@ -219,7 +222,7 @@ function classifyAddress(
  * @param base The canonical name after `*.`.
  */
 function classifyWildcard(base: string, sent: string): ValidHostname | Rejection {
-  if (endsInNumber(base)) return readIPv4(base) ? rejectWildcardAddress() : rejectNumber()
+  if (endsInNumber(base)) return readIPv4(base) ? rejectWildcardAddress() : rejectNumber(base)
   const domain = `*.${base}`
   if (domain.length > MAX_NAME_LENGTH) {
     const problem = `has ${domain.length} characters with its "*.", so no name fits below it`
@@ -231,8 +234,9 @@ function classifyWildcard(base: string, sent: string): ValidHostname | Rejection
     return { valid: true, kind: 'wildcard', domain, registrableDomain }
   }
   const suffix = dropRootDot(sent.slice(2))
-  const problem = `is a wildcard over the public suffix ${quote(suffix)}, below which names belong to many owners`
-  const more = { advice: 'send only your own names below it', details: { suffix } }
+  const level = base.includes('.') ? 'public suffix' : 'top-level domain'
+  const problem = `is a wildcard over the ${level} ${quote(suffix)}`
+  const more = { advice: 'Enter only your own names below it', details: { suffix } }
   return reject('public_suffix_domain', 'wildcard_over_public_suffix', problem, more)
 }
 
@@ -252,7 +256,7 @@ function rejectInternal(name: string, sent: string): Rejection {
 
 /** Rejects a reserved name. Names below `arpa` are in the public DNS, but are reserved for DNS infrastructure. */
 function rejectReserved(name: string, details: { topLevel: string; source: string }, isAlone: boolean): Rejection {
-  const { topLevel, source } = details
+  const { topLevel } = details
   const address = readReverseName(name)
   if (address !== null) {
     const problem = `is the reverse DNS name of the address ${address}`
@@ -260,21 +264,22 @@ function rejectReserved(name: string, details: { topLevel: string; source: strin
   }
   const place = isAlone ? 'is' : `is under ".${topLevel}", which is`
   const use = topLevel === 'arpa' ? 'for the infrastructure of the DNS' : 'and not in the public DNS'
-  return reject('internal_domain', 'reserved_name', `${place} reserved ${use} (${source})`, { details })
+  return reject('internal_domain', 'reserved_name', `${place} reserved ${use}`, { details })
 }
 
 const rejectWildcardAddress = () =>
   reject('invalid_domain', 'wildcard_over_address', 'is a wildcard over an IP address, which has no names below it')
 
-const rejectNumber = () =>
-  reject(
-    'invalid_domain',
-    'numeric_top_level',
-    'ends in a number and is not an IP address; no top-level domain is a number',
-  )
+function rejectNumber(name: string): Rejection {
+  const hasLeadingZero = /^\d{1,3}(?:\.\d{1,3}){3}$/.test(name) && /\b0\d/.test(name)
+  const problem = hasLeadingZero
+    ? 'has a number with a leading zero, which programs read in different ways'
+    : 'ends in a number and is not an IP address'
+  return reject('invalid_domain', 'numeric_top_level', problem)
+}
 
-const FULL_NAME = 'send a full name such as "www.example.com"'
-const PUBLIC_ADDRESS = 'send a public address or a name'
+const FULL_NAME = 'Enter a full name such as "www.example.com"'
+const PUBLIC_ADDRESS = 'Enter a public address or a name'
 
 const reject = (
   code: HostnameRejection,
@@ -288,11 +293,13 @@ function toInvalid(sent: string, rejection: Rejection): InvalidHostname {
   const aLabels = rejection.isPunctuated ? findALabels(sent) : undefined
   const { suggestion, shown, rest, restProblem } = undoMistakes(sent, rejection)
   const subject = sent === '' ? 'The hostname' : quote(sent)
-  const what = suggestion === undefined ? rejection.advice : `send "${shown}" instead`
-  const otherwise = aLabels && `${what ? 'or' : 'send'} "${aLabels}" if you mean this character`
-  const actions = [what, otherwise].filter(Boolean).join(', ')
-  const first = `${subject} ${rejection.problem}${actions && `; ${actions}`}.`
-  const message = restProblem === undefined ? first : `${first} ${restProblem}.`
+  const sentences = [
+    `${subject} ${rejection.problem}.`,
+    restProblem,
+    suggestion === undefined ? restProblem === undefined && toSentence(rejection.advice) : `Did you mean "${shown}"?`,
+    aLabels && `If you mean this character, enter "${aLabels}".`,
+  ]
+  const message = sentences.filter(Boolean).join(' ')
   return {
     valid: false,
     code,
@@ -301,6 +308,8 @@ function toInvalid(sent: string, rejection: Rejection): InvalidHostname {
     message,
   }
 }
+
+const toSentence = (advice: string | undefined) => advice && `${advice}.`
 
 const withoutUndefined = <Properties extends object>(properties: Properties): Partial<Properties> =>
   Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined)) as Partial<Properties>
@@ -343,15 +352,19 @@ function undoMistakes(sent: string, rejection: Rejection): Undone {
       return { suggestion: outcome.domain, shown }
     }
     if (outcome.meant === undefined) return explainRest(sent, rest, outcome)
+    // Only at the start of an input does `0. example.com` begin with a marker, and not with a label.
+    if (outcome.reason === 'list_item') return {}
     rest = outcome.meant
   }
   return {}
 }
 
-/** Mentions the rest only if it contains a name or an address about which there is advice. */
-function explainRest(sent: string, rest: string, { problem, advice }: Rejection): Undone {
+/** Mentions the rest if it is meant as a name or an address. */
+function explainRest(sent: string, rest: string, { reason, problem, advice }: Rejection): Undone {
   // Never shows a part of a password. If a password contains a slash, the end of the password may have been removed as
   // a path, and the beginning may be in the rest.
-  const isShown = hidePassword(sent).includes(rest) && /[.:]/.test(rest)
-  return isShown && advice !== undefined ? { rest, restProblem: `${quote(rest)} ${problem}; ${advice}` } : {}
+  const isName = reason === 'reserved_name' || /^[^\s"'@]*[.:][^\s"'@]+$/.test(rest)
+  const isShown = isName && hidePassword(sent).includes(rest)
+  const restProblem = [`${quote(rest)} ${problem}.`, toSentence(advice)].filter(Boolean).join(' ')
+  return isShown ? { rest, restProblem } : {}
 }

@@ -27,7 +27,7 @@ import { lookAlikes, shownScripts } from './idna/tables.ts'
  * displayHostname('xn--pple-43d.com') // 'xn--pple-43d.com', since аpple with a Cyrillic а looks like apple
  */
 export function displayHostname(domain: string): string {
-  if (!domain.includes('xn--')) return domain
+  if (typeof domain !== 'string' || !domain.includes('xn--')) return domain
   const shown = domain.split('.').map(showLabel).join('.')
   // The Bidi rule for right-to-left labels applies to all labels of the name together.
   const [start, base] = shown.startsWith('*.') ? ['*.', shown.slice(2)] : ['', shown]

@@ -3,6 +3,15 @@ import { invisible } from './idna/tables.ts'
 
 const MAX_QUOTED = 60
 
+/** The part of an input that is examined for a password. */
+const MAX_EXAMINED = 512
+
+/** Returns the first characters of a string, without half of a surrogate pair at the end. */
+function cutAt(text: string, length: number): string {
+  if (text.length <= length) return text
+  return text.slice(0, /[\ud800-\udbff]/.test(text[length - 1] ?? '') ? length - 1 : length)
+}
+
 const invisibleKindOf = createKindOf(invisible)
 
 /**
@@ -23,12 +32,16 @@ export const isPrintable = (text: string) => !Array.from(text).some(isEscaped)
  * Hides the password of a URL. A pasted password may contain any character, so it may extend from the
  * first colon after the scheme to the last "@".
  */
-export function hidePassword(text: string): string {
+export function hidePassword(whole: string): string {
+  // An "@" after the part that is examined may end a password that begins in it.
+  const text = cutAt(whole, MAX_EXAMINED) + (whole.includes('@', MAX_EXAMINED) ? '@' : '')
   const at = text.lastIndexOf('@')
   if (at === -1) return text
   const [before = ''] = /^(?:(?:[^:@\\/]*:)*[\\/]{2,})?/.exec(text) ?? []
   const [userName = ''] = /^(?!mailto:)[^:@\\/?#[]*:/i.exec(text.slice(before.length)) ?? []
   const start = before.length + userName.length
+  // `full:a.com:@cn`, a rule for a proxy, has no password.
+  if (before === '' && /:@\w+$/.test(text)) return text
   return userName !== '' && at > start ? `${text.slice(0, start)}***${text.slice(at)}` : text
 }
 
@@ -39,7 +52,7 @@ export function hidePassword(text: string): string {
  */
 export function quote(text: string): string {
   const shown = hidePassword(text)
-  const cut = shown.length > MAX_QUOTED ? `${shown.slice(0, MAX_QUOTED - 1)}…` : shown
+  const cut = shown.length > MAX_QUOTED ? `${cutAt(shown, MAX_QUOTED - 1)}…` : shown
   if (printableAscii.test(cut)) return `"${cut}"`
   const printable = Array.from(cut, character =>
     isEscaped(character) ? `\\u{${character.codePointAt(0)?.toString(16)}}` : character,

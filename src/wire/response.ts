@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../errors/api-error.ts'
 import type { HostnameRejection, InvalidHostname } from '../hostname/classify.ts'
-import type { HostnameDetails, HostnameReason } from '../hostname/mistake.ts'
+import type { HostnameDetails, HostnameReason } from '../hostname/mistakes/mistake.ts'
 import type { ConflictCode, Verdict } from '../rules/overlap.ts'
 
 /** Why a hostname was not registered. The codes of {@link HostnameRejection} depend only on the hostname. */

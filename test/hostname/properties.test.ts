@@ -61,7 +61,7 @@ testAny('the suggestion and the A-labels for an invalid input are each accepted 
 testAny('the message quotes the suggestion, and `rest` is an invalid part of the input', (classification, input) => {
   if (classification.valid) return
   const { message, suggestion, rest } = classification
-  const shown = /; send "([^"]*)" instead[,.]/u.exec(message)?.[1]
+  const shown = / Did you mean "([^"]*)"\?/u.exec(message)?.[1]
   expect(shown === undefined ? undefined : classifyHostname(shown)).toEqual(
     suggestion === undefined ? undefined : expect.objectContaining({ domain: suggestion }),
   )

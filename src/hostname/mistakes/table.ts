@@ -1,38 +1,37 @@
-import { endsInNumber } from './address.ts'
-import { isLetterOrDigit } from './idna/characters.ts'
-import { dots, toALabels } from './idna/labels.ts'
+import { endsInNumber, readIPv4, readIPv6 } from '../address.ts'
+import { isLetterOrDigit } from '../idna/characters.ts'
+import { dots, toALabels } from '../idna/labels.ts'
+import { isInPublicDns, readSuffix } from '../public-suffix.ts'
 import type { HostnameReason } from './mistake.ts'
-import { isInPublicDns } from './public-suffix.ts'
+import { isZoneFileLine } from './zone-file-line.ts'
 
-/** A kind of mistake: its pattern, its description, and how to find what the sender meant, if that is certain. */
+/** A kind of mistake: how to recognize it, its description, and what the sender meant, if that is certain. */
 export interface MistakeKind {
   readonly reason: HostnameReason
-  readonly pattern: RegExp
-  /** By default, the message names the character that the pattern finds. */
+  readonly pattern: Pick<RegExp, 'test'> & Partial<Pick<RegExp, 'exec'>>
+  /** By default, the message names the first character beyond ASCII that the pattern finds. */
   readonly problem?: string
-  /** What to do if no suggestion is certain. */
+  /** The document with the rule that the input breaks. */
+  readonly source?: string
+  /** What to do if no suggestion is certain: a sentence without its full stop. */
   readonly advice?: string
-  /** The text that the sender meant, which replaces each match of the pattern. */
-  readonly by?: string
-  /** Matches the part to remove, if that is not the part that `pattern` matches. */
-  readonly drop?: RegExp
   /**
-   * Returns the whole hostname that the sender meant.
+   * Returns the hostname that the sender meant. A repair only removes what cannot belong to a name, or spells a
+   * character as it is spelled in a name. It never joins two things, never widens, and never drops a label.
    *
    * @param text The faulty input; for a wildcard, the part after `*.`.
    */
-  readonly undo?: (text: string, isWildcard: boolean) => string | undefined
+  readonly repair?: (text: string, isWildcard: boolean) => string | undefined
 }
 
-const NAMES_OF_LINE = 'send only its names, each as a separate entry'
+const NAMES_OF_LINE = 'Enter only its names, each as a separate entry'
+
+const remove = (part: RegExp) => (text: string) => text.replace(part, '')
 
 /** Returns the part of a string that the first group of a pattern matches. */
 const find = (pattern: RegExp) => (text: string) => pattern.exec(text)?.[1]
 
-const adBlockerRule = /^(?:@@)?\|\|([^|^$]+)\^?(?:\$.*)?$/
-const proxyRule = /^DOMAIN(?:-SUFFIX)?,([^,]+)(?:,[^.]*)?$/
-const dnsmasqLine = /^(?:address|server|local)=\/([^/]+)\/[^/]*$/
-const unboundLine = /^local-zone:\s*"?([^\s"]+)"?\s+\w+$/
+const adBlockerRule = /^(?:@@)?\|\|([^|^$/]+)\^?(?:\$.*)?$/
 const jsonObject = /^\{\s*"[^"]*"\s*:\s*"([^"]*)"\s*\}$/
 
 /**
@@ -43,7 +42,7 @@ const jsonObject = /^\{\s*"[^"]*"\s*:\s*"([^"]*)"\s*\}$/
 export const lines: readonly MistakeKind[] = [
   {
     reason: 'hosts_file_line',
-    pattern: /^(?:\d+\.\d+\.\d+\.\d+|[\da-f]*:[\da-f:]*)\s+(?!\d+\.\d)(?:[\w-]+\.[\w.-]*[a-z]|\w*localhost)(?:\s|$)/i,
+    pattern: { test: isHostsFileLine },
     problem: 'is a line of a hosts file',
     advice: NAMES_OF_LINE,
   },
@@ -51,76 +50,47 @@ export const lines: readonly MistakeKind[] = [
     reason: 'remark',
     pattern: /^(?:\d+\.\d+\.\d+\.\d+|[\da-f]*:[\da-f:]*:[\da-f]*)\s+(?!(?:and|or|to)$)[a-z][\w-]*$/i,
     problem: 'has a comment after it',
-    drop: /\s.*/s,
+    repair: remove(/\s.*/s),
   },
   {
     reason: 'zone_file_line',
-    pattern: /^\S+\s+(?:\d+\s+)?(?:IN\s+)?(?:A\s+\d+\.\d|AAAA\s+[\da-f]*:|(?:CNAME|NS|PTR|SOA)\s+\S+\.)/,
+    pattern: { test: isZoneFileLine },
     problem: 'is a line of a zone file',
     advice: NAMES_OF_LINE,
-  },
-  {
-    reason: 'zone_file_line',
-    pattern: /^\S+\s+(?:\d+\s+)?(?:IN\s+)?(?:(?:MX|SRV)\s+\d+\s|TXT\s+")/,
-    problem: 'is a line of a zone file',
-    advice: NAMES_OF_LINE,
-  },
-  {
-    reason: 'ad_blocker_exception',
-    pattern: /^@@\|\|/,
-    problem: 'is an exception from the filter list of an ad blocker',
-    undo: find(adBlockerRule),
   },
   {
     reason: 'ad_blocker_rule',
     pattern: adBlockerRule,
     problem: 'is a rule from the filter list of an ad blocker',
-    undo: find(adBlockerRule),
-  },
-  {
-    reason: 'proxy_rule',
-    pattern: proxyRule,
-    problem: 'is a rule for a proxy such as Clash or Surge',
-    undo: find(proxyRule),
-  },
-  {
-    reason: 'dnsmasq_line',
-    pattern: dnsmasqLine,
-    problem: 'is a line of a dnsmasq configuration',
-    undo: find(dnsmasqLine),
-  },
-  {
-    reason: 'unbound_line',
-    pattern: unboundLine,
-    problem: 'is a line of an Unbound configuration',
-    undo: find(unboundLine),
+    repair: find(adBlockerRule),
   },
   {
     reason: 'command',
     pattern: /^(?:curl|wget)\s+(?:-\S+\s+)*(?=https?:\/\/\S+$)/,
     problem: 'is a command with a URL',
-    by: '',
+    repair: remove(/^.*\s/s),
   },
   {
     reason: 'json_object',
     pattern: /^\{\s*"[^"]*"\s*:.*\}$/s,
     problem: 'is a JSON object',
-    advice: 'send only the hostname in it',
-    undo: find(jsonObject),
+    advice: 'Enter only the hostname in it',
+    repair: find(jsonObject),
   },
   {
     reason: 'written_object',
     pattern: /^\[object \w+\]$/,
     problem: 'is what JavaScript writes for an object',
-    advice: 'send the hostname in it',
+    advice: 'Enter the hostname in it',
   },
 ]
 
 /**
  * A scheme and its slashes, as in URLs or as people mistype them: `https://`, `jdbc:mysql://`, `//`, `http:/`,
- * `https//:`.
+ * `https//:`, `http(s)://`.
  */
-const scheme = /^(?:(?:[a-z*][a-z0-9+-]*[:\uff1a])+[\\/]{2,}|\/{2,}|https?(?:[:;][\\/]*|[\\/]+:?[\\/]*))/i
+const scheme =
+  /^(?:(?:[a-z*][a-z0-9+-]*[:\uff1a])+[\\/]{2,}|\/{2,}|http\(s\):[\\/]{2,}|https?(?:[:;][\\/]*|[\\/]+:?[\\/]*))/i
 
 /**
  * Mistakes in pasted text, the most specific first. The first pattern that matches determines the mistake. Each row has
@@ -133,13 +103,13 @@ export const rows: readonly MistakeKind[] = [
   {
     reason: 'invisible_character',
     pattern: /[\u061c\u200b\u200e\u200f\u202a-\u202c\u2060-\u2069\ufeff]/,
-    by: '',
+    repair: remove(/[\u061c\u200b\u200e\u200f\u202a-\u202c\u2060-\u2069\ufeff]/g),
   },
   // Joiners shape the letters of some scripts. Among ASCII characters, joiners do nothing, so they are removed.
   {
     reason: 'invisible_character',
     pattern: /^[\0-\x7f]*[\u200c\u200d][\0-\x7f\u200c\u200d]*$/,
-    drop: /[\u200c\u200d]/g,
+    repair: remove(/[\u200c\u200d]/g),
   },
 
   // Punctuation around a name, from lists, configuration files, spreadsheets and e-mail.
@@ -147,162 +117,187 @@ export const rows: readonly MistakeKind[] = [
     reason: 'markdown_link',
     pattern: /^\[[^\]]*\]\([^)]*\)$/,
     problem: 'is a link in Markdown',
-    undo: undoMarkdownLink,
+    repair: undoMarkdownLink,
   },
   {
     reason: 'list_item',
     pattern: /^(?:[-+*]|#+|[0-9]+[.)])\s+(?!\.)/,
     problem: 'begins like a list item or a comment',
-    by: '',
+    repair: remove(/^(?:[-+*]|#+|[0-9]+[.)])\s+(?!\.)/),
   },
   {
     reason: 'bullet',
     pattern: /^[\u00b7\u2022\u2023\u2043\u25cf\u25e6\u25aa]+\s*/,
     problem: 'begins with a bullet',
-    by: '',
+    repair: remove(/^[\u00b7\u2022\u2023\u2043\u25cf\u25e6\u25aa]+\s*/),
   },
   {
     reason: 'remark',
-    pattern: /^\S+\s+(?:#|\/\/|[;(\u2013\u2014-])/,
+    pattern: /^[^\s,;|]+\s+(?:#|\/\/|[;(\u2013\u2014-])/,
     problem: 'has a comment after it',
-    drop: /\s.*/s,
+    repair: remove(/\s.*/s),
   },
   {
     reason: 'html_reference',
     pattern: /^[^/?#]*&(?:#\d+|#x[\da-f]+|[a-z]{2,8});/i,
     problem: 'contains an HTML character reference, which is not decoded',
   },
-  { reason: 'equals_sign', pattern: /^=/, problem: 'begins with "="', by: '' },
-  { reason: 'leading_separator', pattern: /^[,;|\u3001\uff0c\uff1b]+/, problem: 'begins with a separator', by: '' },
+  { reason: 'equals_sign', pattern: /^=/, problem: 'begins with "="', repair: remove(/^=/) },
+  {
+    reason: 'leading_separator',
+    pattern: /^[,;|\u3001\uff0c\uff1b]+/,
+    problem: 'begins with a separator',
+    repair: remove(/^[,;|\u3001\uff0c\uff1b]+/),
+  },
   {
     reason: 'trailing_punctuation',
     pattern: /^[^,;!|\u2026\u3001\uff0c\uff1b]*[,;!|\u2026\u3001\uff0c\uff1b]+$/,
     problem: 'ends in punctuation',
-    drop: /[,;!|\u2026\u3001\uff0c\uff1b].*/s,
+    repair: remove(/[,;!|\u2026\u3001\uff0c\uff1b].*/s),
   },
   {
     reason: 'quote_or_bracket',
     pattern: /^["'`<({]|^\[(?![^\]]*\][:.])|^[^/?#"'`<({[]*["'`>)}\]]$/,
     problem: 'has a quotation mark or bracket at its start or end',
-    undo: text => stripEnd(text.replace(/^["'`<({[]+/, ''), `"'\`>)}],;`),
+    repair: text => stripEnd(text.replace(/^["'`<({[]+/, ''), `"'\`>)}],;`),
   },
   {
     reason: 'typographic_quote',
     pattern: /^[\u2018-\u201f\u00ab\u2039\u300c\u300e]+|[\u2018-\u201f\u00bb\u203a\u300d\u300f]$/,
-    by: '',
+    repair: remove(/^[\u2018-\u201f\u00ab\u2039\u300c\u300e]+|[\u2018-\u201f\u00bb\u203a\u300d\u300f]$/g),
   },
   {
     reason: 'field_name',
-    pattern: /^(?:dns|(?:host_?|server_?|c)?name|host|domain|url|site|fqdn|cn|website)\s*[:=](?!\/\/)\s*(?=\D)/i,
+    pattern:
+      /^(?:dns|(?:host_?|server_?|c)?name|host|domain|url|site|fqdn|cn|website)\s*[:=](?!\/\/)\s*(?=\D|\d[\w-]*\.)/i,
     problem: 'begins with a field name',
-    by: '',
+    repair: remove(/^\w+\s*[:=]\s*/),
   },
   // A word before white space may be anything, so only a few words count as field names.
   {
     reason: 'field_name',
     pattern: /^(?:(?:server_?|host_)name\s+(?=\D)|(?:host|domain|url|site|website)\s+(?=[a-z]+:\/\/))/i,
     problem: 'begins with a field name',
-    by: '',
+    repair: remove(/^\w+\s+/),
+  },
+
+  {
+    reason: 'setting',
+    pattern: /^(?:[\w-]+\s*=\s*\S|[\w-]+:\s)/,
+    problem: 'looks like a setting from a configuration',
+    advice: 'Enter only the hostname in it',
   },
 
   // A name in another notation.
   {
     reason: 'defanged',
-    pattern: /\[\.\]|\(\.\)|\[dot\]|\(dot\)|^hxxps?:/i,
+    pattern: /\[\.\]|\(\.\)|\[dot\]|\(dot\)|^hxxps?\[?:|^https?\[:\]/i,
     problem: 'is defanged (written so that it is not a link)',
-    undo: text => text.replace(/\[\.\]|\(\.\)|\[dot\]|\(dot\)/gi, '.').replace(/^hxxp/i, 'http'),
+    repair: text => text.replace(/\[\.\]|\(\.\)|\[dot\]|\(dot\)/gi, '.').replace(/^h(?:xx|tt)p(s?)\[?:\]?/i, 'http$1:'),
   },
-  { reason: 'url', pattern: scheme, problem: 'is a URL, not a hostname', undo: undoUrl },
+  { reason: 'url', pattern: scheme, problem: 'is a URL, not a hostname', repair: undoUrl },
   {
     reason: 'at_sign',
     pattern: /^[^/\\?#]*@/,
     problem: 'contains an "@", as in an e-mail address or a URL with a user name',
-    undo: text => dropUserName(dropPath(text))?.replace(/>.*|:[^0-9].*/s, ''),
+    repair: text => dropUserName(dropPath(text))?.replace(/>.*|:[^0-9].*/s, ''),
+  },
+  {
+    reason: 'star_character',
+    pattern: /^\\+052\./,
+    problem: 'has the code "\\052" in place of a "*"',
+    repair: text => text.replace(/^\\+052/, '*'),
   },
   {
     reason: 'regular_expression',
     pattern: /\\\./,
     problem: 'has a backslash before a dot, as in a regular expression',
-    undo: text => (/[^\\]\./.test(text) ? undefined : text.replace(/\\\./g, '.').replace(/^\^|\$$/g, '')),
+    repair: text => (/[^\\]\./.test(text) ? undefined : text.replace(/\\\./g, '.').replace(/^\^|\$$/g, '')),
   },
-  { reason: 'port', pattern: /^[\d.]+#\d+$/, problem: 'contains a port after a "#"', drop: /#.*/s },
+  { reason: 'port', pattern: /^[\d.]+#\d+$/, problem: 'contains a port after a "#"', repair: remove(/#.*/s) },
   // A backslash after a name without a dot is part of an account name, and does not begin a path: `WORKGROUP\SERVER`.
   {
     reason: 'path',
     pattern: /^[^?#\\]*\/|^\\\\|^[a-z]:\\|^[^?#\\/.]*\.[^?#\\/]*\\/i,
     problem: 'contains a path',
-    undo: text => dropPath(text.replace(/^[\\/]+/, '')),
+    repair: text => dropPath(text.replace(/^[\\/]+/, '')),
   },
-  { reason: 'query', pattern: /^[^#?]+\?/, problem: 'contains a query', undo: dropPath },
-  { reason: 'fragment', pattern: /^[^#?]+#/, problem: 'contains a fragment', undo: dropPath },
+  { reason: 'query', pattern: /^[^#?]+\?/, problem: 'contains a query', repair: dropPath },
+  { reason: 'fragment', pattern: /^[^#?]+#/, problem: 'contains a fragment', repair: dropPath },
   {
     reason: 'address_with_dot',
     pattern: /^\[?[0-9a-f]*:[0-9a-f:]*\]?\.$/i,
     problem: 'is an IPv6 address with a dot after it; only names may end in a dot',
-    drop: /\.$/,
+    repair: remove(/\.$/),
   },
   {
     reason: 'port',
-    pattern: /^(?:[^:]*|\[[^\]]*\]):\s*(?:\d+|https?|ssh|s?ftp|smtps?|imaps?|pop3s?|ldaps?)$/i,
+    pattern: /^(?:[^:]*|\[[^\]]*\]):\s*(?:\d+|\*|https?|ssh|s?ftp|smtps?|imaps?|pop3s?|ldaps?)$/i,
     problem: 'contains a port',
-    drop: /:[^:]*$/,
+    repair: remove(/:[^:]*$/),
   },
-  { reason: 'port', pattern: /^[^:.]+\.[^:]+::\d+$/, problem: 'contains a port after two colons', drop: /:.*/s },
-  { reason: 'trailing_colon', pattern: /^[^:]*:$/, problem: 'ends in a colon', drop: /:$/ },
+  {
+    reason: 'port',
+    pattern: /^[^:.]+\.[^:]+::\d+$/,
+    problem: 'contains a port after two colons',
+    repair: remove(/:.*/s),
+  },
+  { reason: 'trailing_colon', pattern: /^[^:]*:$/, problem: 'ends in a colon', repair: remove(/:$/) },
   {
     reason: 'not_an_ipv6_address',
     pattern: /^(?=.*:.*:)[0-9a-f.:%[\]]+$/i,
-    problem: 'contains colons and is not an IPv6 address (RFC 4291, section 2.2)',
+    problem: 'contains colons and is not an IPv6 address',
+    source: 'RFC 4291, section 2.2',
   },
 
   // Typing mistakes.
   {
-    reason: 'comma',
-    pattern: /^(?:www,|[^.,]+,[^.,]+$)/i,
-    problem: 'contains a comma in place of a dot',
-    undo: text => text.replace(',', '.'),
-  },
-  {
     reason: 'space_beside_dot',
     pattern: /\s\.|\.\s/,
     problem: 'contains a space next to a dot',
-    undo: dropSpacesBesideDots,
+    repair: joinAtDots,
   },
   { reason: 'space', pattern: /\s/, problem: 'contains a space' },
-  { reason: 'separator', pattern: /[,;|]/, problem: 'contains a separator' },
-  { reason: 'star_character', pattern: /^[\u204e\u2217\u2731\ufe61\uff0a](?=\.)/, by: '*' },
+  { reason: 'separator', pattern: /[,;|]/, problem: 'contains a separator, as between the columns of a table' },
+  {
+    reason: 'star_character',
+    pattern: /^[\u204e\u2217\u2731\ufe61\uff0a](?=\.)/,
+    repair: text => `*${text.slice(1)}`,
+  },
   {
     reason: 'wildcard_alone',
     pattern: /^\*$/,
     problem: 'is a wildcard without a name',
-    advice: 'send one such as "*.example.com"',
+    advice: 'Enter one such as "*.example.com"',
   },
   {
     reason: 'misplaced_star',
     pattern: /\*/,
     problem: 'contains a "*" that is not the whole first label',
-    undo: undoStar,
+    repair: separateStar,
   },
   {
     reason: 'record_name',
     pattern: /(?:^|\.)_/,
-    problem: 'has a label that begins with an underscore, like the names of DNS records (RFC 8552)',
-    undo: (text, isWildcard) => (isWildcard ? undefined : dropRecordLabels(text)),
+    problem: 'has a label that begins with an underscore, like the names of DNS records',
+    source: 'RFC 8552',
+    advice: 'Enter the hostname that the record is about',
   },
   {
     reason: 'underscore',
     pattern: /_/,
-    problem: 'contains an underscore, which is allowed in DNS names but not in hostnames (RFC 1123, section 2.1)',
+    problem: 'contains an underscore, which is allowed in DNS names but not in hostnames',
+    source: 'RFC 1123, section 2.1',
   },
   { reason: 'percent_sign', pattern: /%/, problem: 'contains a "%"; percent-encoding is not decoded' },
   {
     reason: 'empty_label',
-    pattern: /^\.|\.\.|\.$|^$/,
+    pattern: /^(?!.*[{}])(?:\.|.*\.\.|.*\.$|$)/s,
     problem: 'has an empty label',
-    undo: text => text.split(dots).filter(Boolean).join('.'),
+    repair: text => text.split(dots).filter(Boolean).join('.'),
   },
-  { reason: 'dot_character', pattern: /[\u2024\ufe52]/, by: '.' },
-  { reason: 'typographic_dash', pattern: /[\u2010-\u2014\u2212]/, undo: undoDashes },
+  { reason: 'dot_character', pattern: /[\u2024\ufe52]/, repair: text => text.replace(/[\u2024\ufe52]/g, '.') },
+  { reason: 'typographic_dash', pattern: /[\u2010-\u2014\u2212]/, repair: undoDashes },
 ]
 
 export function dropPath(text: string): string {
@@ -343,9 +338,16 @@ function couldBeMeant(userName: string): boolean {
   return userName.includes(':') || typeof mapped !== 'string' || endsInNumber(mapped) || isInPublicDns(mapped)
 }
 
-function dropSpacesBesideDots(text: string): string | undefined {
-  const labels = text.split(dots).map(label => label.trim())
-  return labels.some(label => /\s/.test(label)) ? undefined : labels.join('.')
+/**
+ * Removes white space next to dots. Suggests nothing where two texts meet, as in `Hello. World.com` or
+ * `Inc. example.com`: before the space, only `www.` and `*.` certainly belong to the name after it; after the space,
+ * only a top-level domain certainly belongs to the name before it.
+ */
+function joinAtDots(text: string): string | undefined {
+  const parts = text.split(/\s+/)
+  const belong = (part: string, next: string) =>
+    next.startsWith('.') || /^(?:\.|www\.|\*\.)$/i.test(part) || (part.endsWith('.') && /^[a-z]+$/.test(next))
+  return parts.every((part, index) => index === 0 || belong(parts[index - 1] ?? '', part)) ? parts.join('') : undefined
 }
 
 function stripEnd(text: string, characters: string): string {
@@ -355,21 +357,24 @@ function stripEnd(text: string, characters: string): string {
 }
 
 /**
- * `*example.com`, `www.*.example.com`, `**.example.com`. Suggests nothing for a star inside a label, because its
- * meaning is uncertain.
+ * `*example.com`, `**.example.com`. Suggests nothing for a star inside a label or after another label, or for a star
+ * before a name such as `cdn.example.com`, because `site-cdn.example.com` may have been meant.
  */
-function undoStar(text: string): string | undefined {
-  if (/^\*[^*._-][^*]*$/.test(text)) return `*.${text.slice(1)}`
-  const labels = text.split('.')
-  const rest = labels.slice(labels.findLastIndex(label => /^\*+$/.test(label)) + 1)
-  const isWhole = labels.every(label => /^\*+$/.test(label) || !label.includes('*'))
-  return isWhole && rest.length > 1 ? ['*', ...rest].join('.') : undefined
+function separateStar(text: string): string | undefined {
+  if (/^\.+\*\.[^*]+$/.test(text)) return text.replace(/^\.+/, '')
+  const [, base] = /^\*(?:\*\.)?([^*._-][^*]*)$/.exec(text) ?? []
+  const name = base === undefined ? undefined : toALabels(base.replace(/\.$/, ''))
+  if (typeof name !== 'string') return undefined
+  return text.startsWith('**.') || readSuffix(name).registrableDomain === name ? `*.${base}` : undefined
 }
 
-/** Removes the labels of a record: `_dmarc.example.com` is a record about `example.com`. */
-function dropRecordLabels(text: string): string {
-  const labels = text.split('.')
-  return labels.slice(labels.findLastIndex(label => label.startsWith('_')) + 1).join('.')
+/** An address and names, separated by white space, perhaps with a comment. A single word may also be a remark. */
+function isHostsFileLine(text: string): boolean {
+  const [first = '', ...names] = text.replace(/#.*/s, '').trim().split(/\s+/)
+  const address = /[.:]/.test(first) ? (readIPv4(first) ?? readIPv6(first.toLowerCase())) : null
+  if (address === null || !names.every(name => /^[a-z\d][\w.-]*$/i.test(name))) return false
+  const isName = (name: string) => /localhost$/i.test(name) || (name.includes('.') && !/\d$/.test(name))
+  return names.some(isName) || (names.length === 1 && address.reserved !== null)
 }
 
 /**

@@ -32,11 +32,8 @@ type NotationReason =
   | 'several_hostnames'
   | 'hosts_file_line'
   | 'zone_file_line'
-  | 'dnsmasq_line'
-  | 'unbound_line'
-  | 'proxy_rule'
   | 'ad_blocker_rule'
-  | 'ad_blocker_exception'
+  | 'setting'
   | 'command'
   | 'json_object'
   | 'written_object'
@@ -70,7 +67,6 @@ type CharacterReason =
   | 'typographic_dash'
   | 'star_character'
   | 'dot_character'
-  | 'comma'
   | 'space_beside_dot'
   | 'space'
   | 'separator'
@@ -109,7 +105,7 @@ export interface HostnameDetails {
   readonly address?: string | undefined
   /** Why an address is not public, as an English phrase to follow "is": `in 127.0.0.0/8, Loopback (RFC 1122)`. */
   readonly block?: string | undefined
-  /** The document that reserves the name: `RFC 6761`. */
+  /** The document or list with the rule that the input breaks: `RFC 6761`, `Public Suffix List of tldts 7.5.4`. */
   readonly source?: string | undefined
 }
 
@@ -118,7 +114,7 @@ export interface Mistake {
   readonly reason: HostnameReason
   /** The rest of a sentence that begins with the quoted input. */
   readonly problem: string
-  /** What to do about the mistake, if it is not certain what was {@link meant}: `send a public address or a name`. */
+  /** What to do, if it is not certain what was {@link meant}: a sentence without its full stop. */
   readonly advice?: string | undefined
   readonly details?: HostnameDetails | undefined
   /** The input without this mistake, but perhaps with others, if it is certain that the sender meant it. */

@@ -1,11 +1,11 @@
-import { kinds, survey } from './idna/characters.ts'
-import { dots, isAscii, type LabelFault } from './idna/labels.ts'
-import { mapCharacter } from './idna/mapping.ts'
-import { MAX_LABEL_LENGTH, MAX_NAME_LENGTH } from './ldh-name.ts'
+import { kinds, survey } from '../idna/characters.ts'
+import { dots, isAscii, type LabelFault } from '../idna/labels.ts'
+import { mapCharacter } from '../idna/mapping.ts'
+import { MAX_LABEL_LENGTH, MAX_NAME_LENGTH } from '../ldh-name.ts'
+import { nameCharacter, quote } from '../quote.ts'
+import { suffixList } from '../suffix-list.ts'
 import type { Mistake } from './mistake.ts'
-import { dropPath, lines, type MistakeKind, rows } from './pasted-text.ts'
-import { nameCharacter, quote } from './quote.ts'
-import { suffixList } from './suffix-list.ts'
+import { dropPath, lines, type MistakeKind, rows } from './table.ts'
 
 /**
  * Explains why an input is not a hostname.
@@ -16,7 +16,7 @@ import { suffixList } from './suffix-list.ts'
 export function explainInvalid(sent: string, fault: LabelFault): Mistake {
   const foreignDot = /^\*[\u3002\uff0e\uff61]/.exec(sent)?.[0].slice(1)
   if (foreignDot !== undefined) {
-    const problem = `has the dot ${nameCharacter(foreignDot)} after its "*"; a wildcard has "." there`
+    const problem = `has the dot ${nameCharacter(foreignDot)} after its "*" in place of "."`
     return { reason: 'wildcard_dot', problem, details: { character: foreignDot }, meant: `*.${sent.slice(2)}` }
   }
   const line = lines.find(({ pattern }) => pattern.test(sent))
@@ -24,7 +24,7 @@ export function explainInvalid(sent: string, fault: LabelFault): Mistake {
   const isForeign = !isAscii(sent)
   const whole = isForeign ? sent.split(dots).join('.') : sent
   if (containsSeveral(whole)) {
-    const advice = 'send each as a separate entry'
+    const advice = 'Enter each as a separate entry'
     return { reason: 'several_hostnames', problem: 'contains several hostnames', advice }
   }
   const isWildcard = /^\*\.\S/.test(whole)
@@ -35,21 +35,15 @@ export function explainInvalid(sent: string, fault: LabelFault): Mistake {
 }
 
 function toMistake(row: MistakeKind, text: string, isWildcard: boolean): Mistake {
-  const { reason, problem, advice, pattern } = row
-  const found = problem === undefined ? findForeign(pattern.exec(text)?.[0] ?? '') : ''
-  const meant = undo(row, text, isWildcard)?.trim()
+  const { reason, problem, advice, source, pattern, repair } = row
+  const meant = repair?.(text, isWildcard)?.trim()
+  const character = problem === undefined ? findForeign(pattern.exec?.(text)?.[0] ?? '') : undefined
   return {
-    reason,
-    problem: problem ?? `contains the character ${nameCharacter(found)}, ${ruleOf(found)}`,
     advice,
-    details: problem === undefined ? { character: found } : undefined,
+    ...(character === undefined ? { problem: problem ?? '', details: { source } } : describeCharacter(character)),
+    reason,
     meant: meant && isWildcard && !meant.startsWith('*.') ? `*.${meant}` : meant,
   }
-}
-
-function undo({ pattern, by, drop, undo }: MistakeKind, text: string, isWildcard: boolean): string | undefined {
-  if (by !== undefined) return text.split(pattern).join(by)
-  return drop ? text.replace(drop, '') : undo?.(text, isWildcard)
 }
 
 const findForeign = (text: string) => /[^\0-\x7f]/u.exec(text)?.[0] ?? ''
@@ -64,7 +58,7 @@ function containsSeveral(text: string): boolean {
   for (const word of text.split(/\s+|[,;|\u3001\uff0c\uff1b](?=[a-z]+:\/\/)/i)) {
     if (!word.includes('.')) continue
     const parts = dropPath(word.replace(/^[a-z]+:\/\//i, '')).split(separator)
-    names += parts.filter(part => /[^.]\.[^.]/.test(part)).length
+    names += parts.filter(looksLikeName).length
     if (names > 1) return true
   }
   return false
@@ -72,42 +66,55 @@ function containsSeveral(text: string): boolean {
 
 const separator = /[\s,;|\u3001\uff0c\uff1b]/
 
+/** A version such as `v2.0` is not a name: no top-level domain is a number. */
+const looksLikeName = (part: string) => /[^.]\.(?:[^.]*[^.\d][^.]*|\d+\.\d+\.\d+)\.?$/.test(part)
+
 /** Explains the fault in a label, if no other mistake was found in the input. */
 function explainFault(fault: LabelFault, whole: string): Mistake {
   const { reason, label, character } = fault
-  if (/^xn--/i.test(label) && ['not an A-label', 'disallowed character', 'mark first'].includes(reason)) {
-    const decoded = character === undefined ? '' : `; decoded, it contains the character ${nameCharacter(character)}`
-    const problem = `has a label that begins with "xn--" and is not an A-label (RFC 5890): ${quote(label)}${decoded}`
-    return { reason: 'not_an_a_label', problem, details: { label, character } }
-  }
+  const details = { label }
   switch (reason) {
     case 'empty':
-      return { reason: 'ignored_characters', problem: 'has a label that consists of characters that UTS #46 ignores' }
+      return {
+        reason: 'ignored_characters',
+        problem: 'has a label that consists of characters that do not count',
+        details: { source: UTS46 },
+      }
+    case 'not an A-label':
+      return explainALabel(fault)
     case 'outer hyphen':
       return {
         reason: 'outer_hyphen',
-        problem: `has a label that begins or ends with a hyphen (RFC 1123, section 2.1): ${quote(label)}`,
-        details: { label },
+        problem: `has a label that begins or ends with a hyphen: ${quote(label)}`,
+        details: { ...details, source: 'RFC 1123, section 2.1' },
       }
     case 'mark first':
       return {
         reason: 'combining_mark_first',
-        problem: `has a label that begins with a combining mark (UTS #46): ${quote(label)}`,
-        details: { label },
+        problem: `has a label that begins with a combining mark: ${quote(label)}`,
+        details: { ...details, source: UTS46 },
       }
     case 'bidi':
       return {
         reason: 'bidi',
-        problem: `has a label that breaks the Bidi rule of right-to-left names (RFC 5893): ${quote(label)}`,
-        details: { label },
+        problem: `mixes directions of writing in a way that is not allowed: ${quote(label)}`,
+        details: { ...details, source: 'RFC 5893' },
       }
     case 'long label':
       return explainLongLabel(label, whole)
     case 'long name':
       return explainLongName(isAscii(label) ? whole.length : undefined)
     default:
-      return explainCharacter(character ?? '')
+      return /^xn--/i.test(label) ? explainALabel(fault) : describeCharacter(character ?? '')
   }
+}
+
+const UTS46 = 'UTS #46'
+
+function explainALabel({ label, character }: LabelFault): Mistake {
+  const decoded = character === undefined ? '' : `; decoded, it contains the character ${nameCharacter(character)}`
+  const problem = `has a label that begins with "xn--" and is not an A-label: ${quote(label)}${decoded}`
+  return { reason: 'not_an_a_label', problem, details: { label, character, source: 'RFC 5890' } }
 }
 
 /** A label at the start of the input need not be quoted, because the message already quotes the input. */
@@ -116,9 +123,9 @@ function explainLongLabel(label: string, whole: string): Mistake {
   const length = isAscii(label) ? label.length : undefined
   const problem =
     length === undefined
-      ? `${has} a label that is too long in its ASCII form, over ${MAX_LABEL_LENGTH} characters (RFC 1035)${shown}`
-      : `${has} a label of ${length} characters, more than ${MAX_LABEL_LENGTH} (RFC 1035)${shown}`
-  return { reason: 'label_too_long', problem, details: { label, length } }
+      ? `${has} a label that is too long in its ASCII form, over ${MAX_LABEL_LENGTH} characters${shown}`
+      : `${has} a label of ${length} characters, more than ${MAX_LABEL_LENGTH}${shown}`
+  return { reason: 'label_too_long', problem, details: { label, length, source: 'RFC 1035' } }
 }
 
 /** @param length The length of the name if it is ASCII. */
@@ -126,34 +133,32 @@ const explainLongName = (length: number | undefined): Mistake => ({
   reason: 'name_too_long',
   problem:
     length === undefined
-      ? `is too long in its ASCII form; a hostname has at most ${MAX_NAME_LENGTH} characters (RFC 1035)`
-      : `has ${length} characters, more than the ${MAX_NAME_LENGTH} allowed in a hostname (RFC 1035)`,
-  details: { length },
+      ? `is too long in its ASCII form; a hostname has at most ${MAX_NAME_LENGTH} characters`
+      : `has ${length} characters; a hostname has at most ${MAX_NAME_LENGTH}`,
+  details: { length, source: 'RFC 1035' },
 })
 
-function explainCharacter(character: string): Mistake {
-  const details = { character }
+/** Describes a character that is not allowed, or not in its place, and the rule that it breaks. */
+function describeCharacter(character: string): Mistake {
   if (isAscii(character)) {
     const problem = `contains the character ${quote(character)}; only letters, digits, hyphens and dots are allowed`
-    return { reason: 'character', problem, details }
+    return { reason: 'character', problem, details: { character, source: 'RFC 1123, section 2.1' } }
   }
-  const problem = `contains the character ${nameCharacter(character)}, ${ruleOf(character)}`
-  if (isContextual(character)) return { reason: 'misplaced_character', problem, details }
-  return { reason: isOnlyInALabels(character) ? 'punctuation' : 'character', problem, details }
+  const has = `contains the character ${nameCharacter(character)}, which is`
+  if (/[\u00b7\u0375\u05f3\u05f4\u30fb]|\u200c|\u200d/.test(character)) {
+    const problem = `${has} allowed only next to certain others`
+    return { reason: 'misplaced_character', problem, details: { character, source: 'RFC 5892, appendix A' } }
+  }
+  // UTS #46 allows these characters, but IDNA2008 counts them as punctuation.
+  if ((survey(mapCharacter(character) ?? '') & kinds.PUNCTUATION) !== 0) {
+    return {
+      reason: 'punctuation',
+      problem: `${has} accepted only in an A-label`,
+      details: { character, source: 'RFC 5892' },
+    }
+  }
+  return { reason: 'character', problem: `${has} not allowed in hostnames`, details: { character, source: UTS46 } }
 }
-
-/** Describes the rule that a non-ASCII character breaks. */
-function ruleOf(character: string): string {
-  if (isContextual(character)) return 'which is allowed only next to certain others (RFC 5892, appendix A)'
-  return isOnlyInALabels(character)
-    ? 'which is accepted only in an A-label (RFC 5892)'
-    : 'which is not allowed in hostnames (UTS #46)'
-}
-
-const isContextual = (character: string) => /[\u00b7\u0375\u05f3\u05f4\u30fb]|\u200c|\u200d/.test(character)
-
-/** Whether UTS #46 allows a character that IDNA2008 counts as punctuation. */
-const isOnlyInALabels = (character: string) => (survey(mapCharacter(character) ?? '') & kinds.PUNCTUATION) !== 0
 
 /** Labels that are certainly misspelled: they are neither top-level domains nor likely names of private networks. */
 const misspelled: ReadonlyMap<string, string> = new Map(
@@ -175,13 +180,10 @@ export function explainUnknownTopLevel(sent: string): Mistake {
   const meant = misspelled.get(topLevel.toLowerCase())
   const character = /[a-z]/i.test(topLevel) ? /[^\0-\x7f]/u.exec(topLevel)?.[0] : undefined
   const hint = character === undefined ? '' : `; it has the character ${nameCharacter(character)} among Latin letters`
-  const { version, published } = suffixList
-  const age = published ? `, published on ${published}` : ''
-  const list = `this server's Public Suffix List knows (tldts ${version})${age}`
   return {
     reason: 'unknown_top_level',
-    problem: `has no top-level domain that ${list}${hint}`,
-    details: { topLevel, character },
+    problem: `does not end in a known top-level domain${hint}`,
+    details: { topLevel, character, source: `Public Suffix List of tldts ${suffixList.version}` },
     meant: meant && [...labels.slice(0, -1), meant].join('.'),
   }
 }

@@ -1,4 +1,4 @@
-import { type AddressReading, readIPv4, readIPv6 } from './address.ts'
+import { type AddressReading, readIPv4, readIPv6 } from '../address.ts'
 import type { Mistake } from './mistake.ts'
 
 /**
@@ -43,13 +43,13 @@ function explainPrefix(network: string, size: string): Mistake | undefined {
 function explainRange(notation: string, first: AddressReading | null): Mistake {
   const problem = `is a ${notation} of IP addresses`
   if (!first?.reserved) {
-    return { reason: 'address_range', problem, advice: 'send each address as a separate entry' }
+    return { reason: 'address_range', problem, advice: 'Enter each address as a separate entry' }
   }
   const { address, reserved: block } = first
   return {
     reason: 'address_range',
-    problem: `${problem}; ${address} is ${block}`,
-    advice: 'send public addresses or names',
+    problem: `${problem}, of which ${address} is not public`,
+    advice: 'Enter public addresses or names',
     details: { address, block },
   }
 }

@@ -263,7 +263,7 @@ describe('the documentation of hostnames', () => {
     for (const text of [...texts, null as unknown as string]) {
       const hostname = classifyHostname(text)
       if (hostname.valid) continue
-      const { valid: _, code, reason, message, suggestion, aLabels, rest, ...details } = hostname
+      const { valid: _, code, reason, message, suggestion, aLabels, rest, source, ...details } = hostname
       occurring.set(reason, new Set([...(occurring.get(reason) ?? []), ...Object.keys(details)]))
     }
     const fieldsByReason = Object.fromEntries([...occurring].map(([reason, fields]) => [reason, [...fields].sort()]))

@@ -26,7 +26,7 @@ const internal = {
   status: 'invalid',
   input: 'localhost',
   code: 'internal_domain',
-  message: '"localhost" is reserved and not in the public DNS (RFC 6761).',
+  message: '"localhost" is reserved and not in the public DNS.',
 }
 const named = (status: string, isNew = false) =>
   ids.map((domainId, index) => {

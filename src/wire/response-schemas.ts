@@ -129,7 +129,10 @@ export const invalidPreview = z
     suffix: z.string().optional().describe('The public suffix after the `*.` of a wildcard.'),
     address: z.string().optional().describe('The IP address that the input represents, in canonical form.'),
     block: z.string().optional().describe('The reason why this address is not public, in English.'),
-    source: z.string().optional().describe('The document or list with the rule that the input breaks, such as `RFC 6761`.'),
+    source: z
+      .string()
+      .optional()
+      .describe('The document or list with the rule that the input breaks, such as `RFC 6761`.'),
   })
   .describe('A hostname that would not be registered, with more details than registering returns.')
 

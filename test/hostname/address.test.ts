@@ -92,7 +92,7 @@ for (const version of [4, 6] as const) {
                   address,
                   block: words.some(each => `${block}, `.startsWith(`${each}, `)) ? block : words,
                   message: expect.stringContaining(
-                    `${address}" is not public: it is ${block.replace(/ \(RFC \d+\)/g, '')}`,
+                    `${address}" is not public: it is ${block?.replace(/ \(RFC \d+\)/g, '')}`,
                   ),
                 }
               : { valid: true, kind: 'ip', domain: address, registrableDomain: address },

@@ -140,8 +140,8 @@ function isReversedIn(name: string, address: string): boolean {
 }
 
 /**
- * Whether an input spells the suggestion as a whole: not as a part of a longer name, not without some of its labels, not
- * in several pieces, and a wildcard only where there is a star.
+ * Whether an input spells the suggestion as a whole: not as a part of a longer name, not without some of its labels,
+ * not in several pieces, and a wildcard only where there is a star.
  */
 function isSpelledIn(text: string, suggestion: string): boolean {
   const base = suggestion.replace(/^\*\./, '')

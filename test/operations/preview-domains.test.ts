@@ -38,7 +38,7 @@ test('invalid results have a reason, details and a suggestion in a preview, but 
   const { data } = await previewDomains(team1, { domains }, store)
   const [input, code, message] = [expect.any(String), 'invalid_domain', expect.any(String)]
   expect(data.results).toEqual([
-    { status: 'invalid', input, code, reason: 'url', message },
+    { status: 'invalid', input, code, reason: 'url', rest: 'Bücher.example', message },
     { status: 'invalid', input, code, reason: 'url', suggestion: 'xn--bcher-kva.de', message },
     { status: 'invalid', input, code, reason: 'url', rest: '127.0.0.1', message },
     {

@@ -1,4 +1,5 @@
 import { optional, type Rules } from '../options.ts'
+import { findBuiltinModule } from '../runtime/builtin-module.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 import { timeLimitRule } from '../time/deadline.ts'
 import { type Driver, isSqliteDatabase, type SqliteDatabase, toDriver } from './driver.ts'
@@ -68,12 +69,52 @@ const turnsOf = new WeakMap<SqliteDatabase, Turns>()
 export function connect(options: SqliteConnectionOptions): SqliteConnection {
   const { database, timeLimit = DEFAULT_LOCK_TIME_LIMIT } = options
   const driver = openDriver(options, timeLimit)
+  const requireSameFile = watchFile(driver)
   const turns = turnsOf.get(database) ?? createTurns()
   turnsOf.set(database, turns)
   return {
     driver,
-    ask: work => turns.takeFirst(() => driver.read(work), timeLimit),
-    transact: (work, limit = timeLimit) => turns.take(() => driver.transact(work), Math.min(limit, timeLimit)),
+    ask: work =>
+      turns.takeFirst(() => {
+        requireSameFile()
+        return driver.read(work)
+      }, timeLimit),
+    transact: (work, limit = timeLimit) =>
+      turns.take(
+        () => {
+          requireSameFile()
+          return driver.transact(work)
+        },
+        Math.min(limit, timeLimit),
+      ),
+  }
+}
+
+/** The part of `node:fs` that is used here. */
+interface FileSystem {
+  statSync(path: string, options: { bigint: true; throwIfNoEntry: false }): { dev: bigint; ino: bigint } | undefined
+}
+
+/**
+ * Remembers the file of a database by its device and inode. SQLite would keep writing to a file that was deleted or
+ * replaced, and all calls since then would be lost.
+ *
+ * @returns A function that throws if another file is at the path, or none. It does nothing for a database in memory, or
+ *   if the runtime has no file system.
+ */
+function watchFile(driver: Driver): () => void {
+  const files = findBuiltinModule('node:fs') as FileSystem | undefined
+  const [main] = driver.hasSettings ? driver.prepare<{ file: string | null }>('PRAGMA database_list')() : []
+  const path = main?.file
+  if (!files || !path) return () => {}
+  const identify = () => {
+    const found = files.statSync(path, { bigint: true, throwIfNoEntry: false })
+    return found && `${found.dev} ${found.ino}`
+  }
+  const opened = identify()
+  return () => {
+    if (opened !== undefined && identify() !== opened)
+      throw new Error('The file of the SQLite database was deleted or replaced while its store was in use; restart')
   }
 }
 

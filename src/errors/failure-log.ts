@@ -95,7 +95,7 @@ export function createFailureLog() {
 export function writeToConsole(record: FailureRecord): void {
   const { stack, more } = record
   const end = more ? `, and ${more} more in the last minute` : ''
-  const first = stack ? `; see docs/runbook.md\n${stack}` : ''
+  const first = stack ? `; see node_modules/domain-registration/docs/runbook.md\n${stack}` : ''
   // biome-ignore lint/suspicious/noConsole: the default destination of an application's log
   console.error(`${new Date().toISOString()} ${describeRecord(record)}${end}${first}`)
 }

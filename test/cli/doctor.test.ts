@@ -222,8 +222,7 @@ const damage: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
     return bytes
   },
   'has an index that differs from its table': bytes => {
-    // The first page with rows is the table's, and the second is the unique index's.
-    bytes.write('www.example.con', bytes.indexOf('www.example.com', pageOf(bytes) + 4096))
+    bytes.write('www.example.con', bytes.indexOf('www.example.com', pageOf(bytes)))
     return bytes
   },
   'has a wrong pointer to a row': bytes => {
@@ -232,9 +231,10 @@ const damage: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
   },
 }
 
-/** Where the first page with rows begins. */
+/** Where the second page with rows begins, the one of an index: the other checks of doctor read only the tables. */
 function pageOf(bytes: Buffer): number {
-  const at = bytes.indexOf('www.example.com')
+  const first = bytes.indexOf('www.example.com')
+  const at = bytes.indexOf('www.example.com', first - (first % 4096) + 4096)
   return at - (at % 4096)
 }
 

@@ -143,8 +143,8 @@ describe.each(servers)('on %s', (_, open) => {
         const found = await examine()
         expect([description, found.length]).not.toEqual([description, 0])
         await repair(found)
-        expect([description, await examine()]).toEqual([description, []])
       }
+      expect(await examine()).toEqual([])
     },
     120_000,
   )

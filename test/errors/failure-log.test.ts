@@ -33,7 +33,8 @@ test('each failure is logged as a line with time, package, step, team, count and
   const [line, ...stack] = String(shown.mock.calls[0]?.[0]).split('\n')
   expect(line).toBe(
     '2026-01-02T03:04:05.678Z domain-registration: registering names failed (create, request r-1, team 7, ' +
-      '100 names): Error: The store failed; cause: Error: could not extend file (53100); see docs/runbook.md',
+      '100 names): Error: The store failed; cause: Error: could not extend file (53100); ' +
+      'see node_modules/domain-registration/docs/runbook.md',
   )
   expect(stack.length).toBeGreaterThan(0)
   for (const frame of stack) expect(frame).toMatch(/^ {4}at /)

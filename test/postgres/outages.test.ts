@@ -156,13 +156,13 @@ describe('over HTTP', () => {
     expect([pool.totalCount, pool.idleCount, pool.waitingCount]).toEqual([1, 1, 0])
   })
 
-  test('a call for several registrable domains succeeds even if the response to its COMMIT is lost', async () => {
+  test('a call for several registrable domains reports its names as created even if the response to its COMMIT is lost', async () => {
     const domains = ['example.com', 'example.org']
     network.suffer(onlyOnce(loseAnswerToCommit))
     const { data } = await post('/known-caller', domains)
     const ids = await heldIds()
     expect(data.results).toMatchObject(
-      domains.map(domain => ({ status: 'existing', domain, domainId: ids.get(domain) })),
+      domains.map(domain => ({ status: 'created', domain, domainId: ids.get(domain) })),
     )
     expect(onError).not.toHaveBeenCalled()
   })

@@ -34,6 +34,7 @@ test('a store calls the methods of its backend with the right `this`, so a class
   await store.find(createRequest('1', [toTestName('a.com')], [], () => []))
   await store.transfer?.({ from: '1', to: '2', domains: ['a.com'], counted: false, decide: () => true })
   await store.release('2', [createUuidGenerator()()])
+  expect(await store.get(createUuidGenerator()())).toBeNull()
   expect([await store.count(), (await store.list()).length]).toEqual([1, 1])
   const nothing = { teamId: '1', registrableDomains: [], domains: [], bases: [], domainIds: [], timeLimit: 1000 }
   await store.import?.({ ...nothing, decide: () => [] })

@@ -29,7 +29,14 @@ const keys = createPostgresKeyStore({ database: pool })
 const { key, hash } = await generateApiKey({ type: 'team', id: '1' }) // for the printed call; revoked at the end
 await keys.addKey({ hash, type: 'team', ownerId: '1', scopes: ['domains:create'] })
 
+let isStopping = false
 const app = express()
+app.use((_request, response, next) => {
+  // Otherwise a load balancer keeps its connections, and goes on calling until the process is killed.
+  if (isStopping) response.set('Connection', 'close')
+  next()
+})
+app.get('/ready', (_request, response) => void response.sendStatus(isStopping ? 503 : 204))
 app.use(domainsRouter({ store, keys }))
 const server = app.listen(PORT, error => {
   if (error) throw error
@@ -44,10 +51,12 @@ const synchronizing = startSynchronizing(store)
 
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.once(signal, () => {
+    isStopping = true
     server.close(async () => {
-      await synchronizing.stop()
+      await synchronizing.stop({ timeLimit: 5000 })
       await keys.revokeKey(hash)
       await (pool instanceof pg.Pool ? pool.end() : pool.close())
     })
+    server.closeIdleConnections()
   })
 }

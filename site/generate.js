@@ -29,7 +29,7 @@ function findWithoutExample(text) {
 function writeExamples() {
   rmSync(examples, { recursive: true, force: true })
   mkdirSync(examples)
-  for (const file of readdirSync(new URL('../examples', import.meta.url))) {
+  for (const file of readdirSync(new URL('../examples', import.meta.url)).filter(name => extname(name))) {
     const language = extname(file).slice(1).replace('mjs', 'js')
     writeFileSync(new URL(`${parse(file).name}.md`, examples), `# ${file}\n\n<<< ../../examples/${file}{${language}}\n`)
   }

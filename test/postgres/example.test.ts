@@ -103,9 +103,8 @@ describe('examples/postgres.ts', () => {
     expect(await keys.findKey(await hashApiKey(key))).toMatchObject({ revokedAt: expect.any(Date) })
   })
 
-  test('has fewer than 60 lines and imports no local file, so it is easy to copy', () => {
+  test('imports no local file, so it is easy to copy', () => {
     const source = readFileSync(new URL('examples/postgres.ts', root), 'utf8')
-    expect(source.split('\n').length).toBeLessThan(60)
     expect(source).not.toMatch(/from '\.\.?\//)
   })
 })

@@ -1,0 +1,10 @@
+-- The application's own tables. The tables of domain-registration are created by `npx domain-registration migrate`.
+CREATE TABLE IF NOT EXISTS teams (
+  id integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+  organization_id integer NOT NULL,
+  state text NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'suspended')),
+  max_domains integer
+);
+
+-- What the receiver has seen. A released ID stays released, even if its registration arrives again later.
+CREATE TABLE IF NOT EXISTS watched (domain_id text PRIMARY KEY, domain text NOT NULL, is_released boolean NOT NULL);

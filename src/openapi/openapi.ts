@@ -1,11 +1,11 @@
 import { DEFAULT_BODY_LIMIT, DEFAULT_OPERATIONS, DEFAULT_PATH, handlerRules, pathRule } from '../http/options.ts'
 import type { OperationName } from '../http/request.ts'
+import { operations as routes } from '../http/routes.ts'
 import { DEFAULT_PREFIX } from '../keys/api-key.ts'
 import { optional, type Rules, requireOptions } from '../options.ts'
 import type { Info, OpenApiDocument, SecurityScheme, Server } from './document.ts'
 import { describePaths } from './operations.ts'
 import { schemas } from './schemas.ts'
-import { apiKeys, isPlainObject, securityRules } from './security.ts'
 import { webhooks as described } from './webhooks.ts'
 
 /** Options of {@link openapi}: the description of your API, and the handler's options that affect its responses. */
@@ -38,6 +38,7 @@ export interface OpenApiOptions<Path extends string = string, Name extends Opera
   webhooks?: boolean | undefined
 }
 
+const isPlainObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 const booleanRule = { holds: optional(value => typeof value === 'boolean'), expected: 'true or false' }
 
 const rules: Rules = {
@@ -46,7 +47,14 @@ const rules: Rules = {
   path: pathRule,
   operations: handlerRules.operations,
   keyPrefix: handlerRules.keyPrefix,
-  ...securityRules,
+  security: {
+    holds: optional(value => Array.isArray(value) && value.every(isPlainObject)),
+    expected: 'an array of security requirements, such as [{ session: [] }]',
+  },
+  securitySchemes: {
+    holds: optional(isPlainObject),
+    expected: 'an object of security schemes, such as { session: { type: "apiKey", in: "cookie", name: "sid" } }',
+  },
   bodyLimit: handlerRules.bodyLimit,
   rateLimited: booleanRule,
   webhooks: booleanRule,
@@ -100,6 +108,22 @@ export function openapi<const Path extends string = typeof DEFAULT_PATH, Name ex
     ...(webhooks && { webhooks: described }),
     components: { schemas: findUsed(webhooks ? { paths, described } : paths), securitySchemes },
   })
+}
+
+/** The API keys of the package, with the scopes that the operations need. */
+function apiKeys(keyPrefix: string, offered: readonly OperationName[]): Record<string, SecurityScheme> {
+  const needs = (scope: string) => `\`${scope}\` to ${offered.filter(name => routes[name].scope === scope).join(', ')}`
+  const scopes = [...new Set(offered.map(name => routes[name].scope))].map(needs).join('; ')
+  const toScheme = (word: string, whose: string): SecurityScheme => ({
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: `${keyPrefix}_${word}_<digits>_<secret>`,
+    description: `${whose} Scopes: ${scopes}.`,
+  })
+  return {
+    organizationKey: toScheme('org', 'The key of an organization. `team_id` names one of its teams.'),
+    teamKey: toScheme('team', 'The key of a team. Calls with this key act on that team.'),
+  }
 }
 
 /**

@@ -55,7 +55,7 @@ export class WebhookVerificationError extends Error {
  *   } catch (error) {
  *     if (!(error instanceof WebhookVerificationError)) throw error
  *     return new Response(error.message, { status: 401 })
- * }
+ *   }
  * }
  */
 export async function verifyWebhook(

@@ -77,7 +77,7 @@ test('onResult and `transfer` report each registration exactly once, despite rep
   for (const answer of ['create 200', 'create 403', 'create 503', 'delete 200']) expect([...answered]).toContain(answer)
 })
 
-test('if a store fails after saving a name, its call reports the name as created, or a later call as existing', async () => {
+test('if a store fails after saving a name, its call reports it as created, or a later call as existing', async () => {
   const lost: string[] = []
   let reportedLater = 0
   for (let run = 0; run < counts.races; run += 1) {

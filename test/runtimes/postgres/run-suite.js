@@ -1,6 +1,6 @@
 /**
- * Runs the suite with Bun's own driver on the PostgreSQL at the address in the arguments, and prints for each case its ID,
- * and why it failed, or `null`.
+ * Runs the suite with Bun's own driver on the PostgreSQL at the address in the arguments, and prints for each case its
+ * ID, and why it failed, or `null`.
  */
 import { SQL } from 'bun'
 import { createPostgresKeyStore, createPostgresStore, migrate } from 'domain-registration/postgres'

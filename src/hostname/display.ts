@@ -2,6 +2,7 @@ import punycode from 'punycode/punycode.js'
 import { createKindOf, NONE } from './idna/code-point-runs.ts'
 import { toALabels } from './idna/labels.ts'
 import { lookAlikes, shownScripts } from './idna/tables.ts'
+import { isInPublicDns } from './public-suffix.ts'
 
 /**
  * Returns a hostname as people read it: each label in Unicode if that is safe, otherwise as an A-label. The result is
@@ -12,7 +13,7 @@ import { lookAlikes, shownScripts } from './idna/tables.ts'
  * - Its letters belong to one script, or mix Chinese, Japanese or Korean with Latin (level "Highly Restrictive" of
  *   UTS #39, section 5.2).
  * - All its letters are for general use (Identifier_Status=Allowed).
- * - The label does not look like an ASCII label.
+ * - The label does not look like an ASCII label, unless the top-level domain is of the same script: `сахар.рф`.
  *
  * Labels with emoji, with joiners, or with marks that belong to no script are always shown as A-labels.
  *
@@ -28,21 +29,32 @@ import { lookAlikes, shownScripts } from './idna/tables.ts'
  */
 export function displayHostname(domain: string): string {
   if (typeof domain !== 'string' || !domain.includes('xn--')) return domain
-  const shown = domain.split('.').map(showLabel).join('.')
+  const labels = domain.split('.')
+  const topLevel = decode(labels.at(-1) ?? '')
+  const shown = labels.map((label, index) => showLabel(label, topLevel, index === labels.length - 1)).join('.')
   // The Bidi rule for right-to-left labels applies to all labels of the name together.
   const [start, base] = shown.startsWith('*.') ? ['*.', shown.slice(2)] : ['', shown]
   const name = toALabels(base)
   return typeof name === 'string' && start + name === domain ? shown : domain
 }
 
-function showLabel(label: string): string {
+/** Returns the Unicode form of a label; the label itself if it is not a valid A-label. */
+function decode(label: string): string {
   if (!label.startsWith('xn--')) return label
   try {
     const unicode = punycode.decode(label.slice(4))
-    return isSafe(Array.from(unicode)) && toALabels(unicode) === label ? unicode : label
+    return toALabels(unicode) === label ? unicode : label
   } catch {
     return label
   }
+}
+
+function showLabel(label: string, topLevel: string, isLast: boolean): string {
+  const unicode = decode(label)
+  if (unicode === label) return label
+  // ICANN has examined the top-level domains.
+  if (isLast && isInPublicDns(label)) return unicode
+  return isSafe(Array.from(unicode), topLevel) ? unicode : label
 }
 
 /**
@@ -54,20 +66,38 @@ let tables: { scriptOf(codePoint: number): string; likenessOf(codePoint: number)
 /** The scripts that may be mixed (UTS #39, section 5.2). Each letter stands for a script, as in `make-tables.mjs`. */
 const together: readonly string[] = ['LHK', 'LHP', 'LHR']
 
-function isSafe(characters: readonly string[]): boolean {
+/** Kana marks that repeat or prolong the Kana before them, where there is none; the middle dot next to a letter. */
+const misplacedKana =
+  /(?:^|[^\u3041-\u3096\u30a1-\u30fa\u30fc])\u30fc|(?:^|[^\u30a1-\u30fa\u30fc])[\u30fd\u30fe]|[a-z]\u30fb|\u30fb[a-z]/
+
+function isSafe(characters: readonly string[], topLevel: string): boolean {
   tables ??= { scriptOf: createKindOf(shownScripts), likenessOf: createKindOf(lookAlikes) }
   const { scriptOf, likenessOf } = tables
-  const scripts = new Set<string>()
-  for (const character of characters) {
-    if (/[0-9-]/.test(character)) continue
-    const script = scriptOf(character.codePointAt(0) as number)
-    if (script === NONE) return false
-    scripts.add(script)
-  }
+  const scriptOfCharacter = (character: string) => scriptOf(character.codePointAt(0) as number)
+  const label = characters.join('')
+  // `toALabels` accepts the middle dots only in their places.
+  const letters = characters.filter(
+    character => !/[0-9-]|\u30fb/.test(character) && !(character === '\u00b7' && topLevel === 'cat'),
+  )
+  const scripts = new Set(letters.map(scriptOfCharacter))
+  if (scripts.has(NONE) || misplacedKana.test(label)) return false
+  // Digits of another script, without letters, and a mark that is hidden by the same mark before it.
+  if (/^[\p{Nd}-]+$/u.test(label) || /(\p{M})\1/u.test(label)) return false
   if (scripts.size > 1 && !together.some(allowed => [...scripts].every(script => allowed.includes(script))))
     return false
-  // Among Latin letters, a single look-alike makes a label unsafe: `comノ`, which looks like a path, or `googleーlogin`.
+
   const isAlike = (character: string) => likenessOf(character.codePointAt(0) as number) !== NONE
-  if (scripts.size > 1) return !characters.some(isAlike) && !/[a-z0-9][ー一]/.test(characters.join(''))
-  return !characters.every(character => /[a-z0-9-]/.test(character) || isAlike(character))
+  const foreign = letters.filter(character => !/[a-z]/.test(character))
+  if (scripts.size > 1) {
+    // Among Latin letters, a single character such as `丨`, `一` or `ノ` may pass for a letter, a hyphen or a slash.
+    const isMixedLatin = scripts.has('L')
+    if (isMixedLatin && (foreign.length === 1 || foreign.some(character => scriptOfCharacter(character) === 'L')))
+      return false
+    return !foreign.some(isAlike) && !/[a-z0-9][ー一]/.test(label)
+  }
+  if (Array.from(topLevel).some(character => character > '\x7f' && scripts.has(scriptOfCharacter(character))))
+    return true
+  // `16з`: among digits, a single letter may pass for a digit.
+  const isAmongDigits = foreign.length === 1 && letters.length === 1 && /[0-9]/.test(label) && !scripts.has('H')
+  return !isAmongDigits && !characters.every(character => /[a-z0-9-]/.test(character) || isAlike(character))
 }

@@ -29,6 +29,25 @@ test.each([
 })
 
 test.each([
+  ...['сахар.рф', 'пример.бг', 'пример.срб', 'пример.рус', 'пример.орг', 'ѕсоре.рф'],
+  ...['日本・野球.jp', 'ハリー・ポッター.jp', 'paral·lel.cat', '*.сахар.рф'],
+])('displayHostname shows %s, whose top-level domain or neighbors make it safe', name => {
+  expect(displayHostname(canonical(name))).toBe(name)
+})
+
+test('displayHostname agrees with Chromium on 374 of 453 names of its test table', () => {
+  const cases = readCases<[string, boolean]>('chromium-idn.json').map(
+    ([host, isShown]) => [host.replace(/\.$/, ''), isShown] as const,
+  )
+  const agreeing = cases.filter(([host, isShown]) => !displayHostname(host).includes('xn--') === isShown)
+  expect([agreeing.length, cases.length]).toEqual([374, 453])
+})
+
+test('displayHostname returns a value that is not a string unchanged', () => {
+  for (const value of [null, undefined, 42]) expect(displayHostname(value as never)).toBe(value)
+})
+
+test.each([
   ['a letter of another script', 'аpple.com'],
   ['letters of two scripts', 'zжи.com'],
   ['only letters that look like ASCII letters', 'раураӏ.com'],
@@ -41,7 +60,15 @@ test.each([
   ['a joiner', 'نامه\u200cای.com'],
   ['an emoji', '💩.la'],
   ['punctuation that is accepted only in A-labels', 'xn--mysite-xg0c.com'],
-  ['a middle dot', 'l·l.com'],
+  ['a middle dot outside .cat', 'l·l.com'],
+  ['a Chinese stroke between Latin letters', 'goog丨e.com'],
+  ['a Chinese stroke before Latin letters', '七est.net'],
+  ['a Latin letter with an accent among Chinese', 'héllo中国.cn'],
+  ['a letter that looks like a digit, after digits', '16კ.com'],
+  ['digits of another script', '০২.com'],
+  ['a mark twice', 'รี่่.th'],
+  ['a mark that prolongs nothing', '日本ー野球.jp'],
+  ['a mark that repeats nothing', 'かヽ.jp'],
 ])('a label with %s is shown as an A-label: %s', (_, name) => {
   expect(displayHostname(canonical(name))).toBe(canonical(name))
   expect(canonical(name)).toMatch(/^xn--/)

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { german } from '../../examples/messages-in-german.ts'
+import { type ElementWords, english } from '../../src/element/words.ts'
+import { previewDomains } from '../../src/index.ts'
+import { createStore, team1 } from '../fixtures.ts'
+
+test('the German catalogue of the examples fits, and the English one has no technical terms', async () => {
+  const words: Partial<ElementWords> = { reasons: german }
+  const domains = ['https://a.com/', 'localhost', 'a.example.con', 'co.uk', 'a b.com', '10.0.0.1']
+  const { results } = (await previewDomains(team1, { domains }, createStore())).data
+  for (const result of results) {
+    if (!('reason' in result)) throw new Error(`${result.input} was not rejected`)
+    const [inGerman, inEnglish] = [words.reasons?.[result.reason], english.reasons[result.reason]].map(sentence =>
+      typeof sentence === 'function' ? sentence(result) : sentence,
+    )
+    expect(inGerman).toMatch(/^(?:ist|hat|endet|enthält) /)
+    expect(inEnglish).toMatch(/^(?:is|has|ends) /)
+    expect(inEnglish).not.toMatch(/RFC|suffix|tldts|A-label/i)
+  }
+})

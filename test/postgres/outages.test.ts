@@ -156,7 +156,7 @@ describe('over HTTP', () => {
     expect([pool.totalCount, pool.idleCount, pool.waitingCount]).toEqual([1, 1, 0])
   })
 
-  test('a call for several domains reports its names as created even if the response to its COMMIT is lost', async () => {
+  test('a call for several domains reports names as created even if the response to COMMIT is lost', async () => {
     const domains = ['example.com', 'example.org']
     network.suffer(onlyOnce(loseAnswerToCommit))
     const { data } = await post('/known-caller', domains)

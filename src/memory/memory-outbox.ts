@@ -14,7 +14,6 @@ interface Waiting {
 /** The outbox of a memory store. */
 export interface MemoryOutbox extends StoreOutbox {
   has(domainId: string): boolean
-  size(): number
 }
 
 export function createMemoryOutbox(): MemoryOutbox {
@@ -41,7 +40,6 @@ export function createMemoryOutbox(): MemoryOutbox {
     },
 
     has: domainId => changes.has(domainId),
-    size: () => changes.size,
 
     lease(registrations, lease) {
       for (const { domainId } of registrations) {

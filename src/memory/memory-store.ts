@@ -69,9 +69,6 @@ export function createMemoryStore({ teams: firstTeams, ...options }: MemoryStore
   return { ...store, addTeam }
 }
 
-/** The maximum number of entries in a `Map` of V8. */
-const MOST = 2 ** 24
-
 /** Keeps registrations in the order of registration, which is also the order of their IDs. */
 function createTable() {
   const byDomain = new Map<string, StoredRegistration>()
@@ -87,7 +84,6 @@ function createTable() {
 
   return {
     ordered: (): readonly StoredRegistration[] => ordered,
-    size: () => byDomain.size,
     find: (domain: string) => byDomain.get(domain),
     create(teamId: string, names: readonly Name[]): readonly StoredRegistration[] {
       const createdAt = new Date()
@@ -165,7 +161,6 @@ export function createMemoryBackend(): StoreBackend {
       const { teamId, lease } = step
       const found = find(step)
       const { created, waiting } = step.decide(found)
-      requireRoom(table.size() + created.length, outbox.size() + (lease === null ? 0 : created.length))
       const newcomers = table.create(teamId, created)
       step.willSave?.(newcomers.map(({ domainId }) => domainId))
       if (lease !== null) {
@@ -178,7 +173,6 @@ export function createMemoryBackend(): StoreBackend {
     release(teamId, keys, { lease, isPushed }) {
       const own = findOwn(teamId, keys)
       const released = own.map(toRegistration)
-      requireRoom(table.size(), outbox.size() + (isPushed ? released.length : 0))
       for (const registration of released) {
         const { synchronized } = registration
         if (isPushed || !synchronized) outbox.add(registration, 'released', synchronized ? 0 : lease)
@@ -192,7 +186,6 @@ export function createMemoryBackend(): StoreBackend {
       const registrations = own.map(toRegistration)
       const found = { registrations, ...(counted && { held: count(table.ordered(), to) }) }
       if (!decide(found)) return { found, saved: [] }
-      requireRoom(table.size(), outbox.size() + 2 * own.length)
       table.remove(new Set(own))
       const created = table.create(to, own)
       for (const [index, former] of registrations.entries()) {
@@ -207,7 +200,6 @@ export function createMemoryBackend(): StoreBackend {
       const findings = { ...find(question), takenIds }
       const given = decide(findings)
       const waiting = given.filter(({ synchronized }) => !synchronized)
-      requireRoom(table.size() + given.length, outbox.size() + waiting.length)
       table.import(given.map(({ synchronized: _, ...held }) => held))
       for (const registration of waiting) outbox.add(registration, 'registered', 0)
       return findings
@@ -217,12 +209,6 @@ export function createMemoryBackend(): StoreBackend {
       listPage(page.domain === undefined ? table.ordered() : namesIn([page.domain]), page).map(toRegistration),
     count: teamId => count(table.ordered(), teamId),
   }
-}
-
-/** Called before anything is saved, because a full `Map` would throw in the middle of a step. */
-function requireRoom(registrations: number, changes: number): void {
-  if (registrations > MOST || changes > MOST)
-    throw new Error(`The store in memory is full: it holds at most ${MOST} registrations and pending changes`)
 }
 
 const count = (ordered: readonly StoredRegistration[], teamId: string | undefined): number =>

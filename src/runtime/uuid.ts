@@ -48,23 +48,9 @@ export function createUuidGenerator(): (now?: number) => string {
 /** RFC 9562, section 5.7: a UUID of version 7 begins with its time, in milliseconds. */
 export const timeOfUuid = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 
-/**
- * Formats four words of 32 bits, the most significant word first. It builds the text from character codes, because
- * joined strings would take more memory.
- */
-function format(a: number, b: number, c: number, d: number): string {
-  // biome-ignore format: one line for each group
-  return String.fromCharCode(
-    digit(a, 28), digit(a, 24), digit(a, 20), digit(a, 16), digit(a, 12), digit(a, 8), digit(a, 4), digit(a, 0), HYPHEN,
-    digit(b, 28), digit(b, 24), digit(b, 20), digit(b, 16), HYPHEN,
-    digit(b, 12), digit(b, 8), digit(b, 4), digit(b, 0), HYPHEN,
-    digit(c, 28), digit(c, 24), digit(c, 20), digit(c, 16), HYPHEN,
-    digit(c, 12), digit(c, 8), digit(c, 4), digit(c, 0),
-    digit(d, 28), digit(d, 24), digit(d, 20), digit(d, 16), digit(d, 12), digit(d, 8), digit(d, 4), digit(d, 0),
-  )
-}
-
-const HYPHEN = 0x2d
-const DIGITS = Array.from('0123456789abcdef', character => character.charCodeAt(0))
-
-const digit = (word: number, shift: number) => DIGITS[(word >>> shift) & 15] as number
+/** Formats four words of 32 bits, the most significant word first. */
+const format = (...words: readonly number[]): string =>
+  words
+    .map(word => (word >>> 0).toString(16).padStart(8, '0'))
+    .join('')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')

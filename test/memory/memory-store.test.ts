@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { describe, expect, test, vi } from 'vitest'
-import { type Change, createMemoryStore, importDomains, type MemoryStore, transfer } from '../../src/index.ts'
+import { expect, test, vi } from 'vitest'
+import { type Change, createMemoryStore, importDomains } from '../../src/index.ts'
 import { save, submitForCodes } from '../../src/testing/calls.ts'
 import { createStore, rejection } from '../fixtures.ts'
 
@@ -38,60 +38,6 @@ test.each([
 ])('%s is rejected when the store is created', (_, options, message) => {
   expect(() => createMemoryStore(options as never)).toThrow(TypeError)
   expect(() => createMemoryStore(options as never)).toThrow(message)
-})
-
-describe('a store in memory that is nearly full', () => {
-  const MOST = 2 ** 24
-
-  /** Makes the store believe that it has room for only this many more registrations or changes. */
-  function leave(room: { registrations?: number; changes?: number }) {
-    const size = Object.getOwnPropertyDescriptor(Map.prototype, 'size')?.get as (this: unknown) => number
-    return vi.spyOn(Map.prototype, 'size', 'get').mockImplementation(function (this: Map<unknown, unknown>) {
-      const [key] = this.keys()
-      const left = key === 'example.com' ? room.registrations : key === domainId ? room.changes : undefined
-      return left === undefined ? size.call(this) : MOST - left
-    })
-  }
-
-  const teams = [{ id: '2', organizationId: '10', state: 'active' }] as const
-  let domainId: string
-  async function open() {
-    const store = createMemoryStore({ teams, synchronize() {} })
-    const [saved] = await save(store, '1', ['example.com'])
-    domainId = saved?.domainId ?? ''
-    return store
-  }
-  const row = { domainId: toLastId(0), domain: 'a.com', teamId: '1', createdAt: new Date(), synchronized: false }
-
-  test.each<[string, (store: MemoryStore) => unknown, room: { registrations?: number; changes?: number }]>([
-    [
-      'two names if there is room for both registrations',
-      store => save(store, '1', ['a.example.com', 'b.example.com']),
-      { registrations: 2 },
-    ],
-    [
-      'two names if there is room for both changes',
-      store => save(store, '1', ['a.example.com', 'b.example.com']),
-      { changes: 2 },
-    ],
-    ['a release if there is room for its change', store => store.release('1', ['example.com']), { changes: 1 }],
-    ['a transfer if there is room for both changes', store => transfer(store, { from: '1', to: '2' }), { changes: 2 }],
-    ['an import if there is room for its registration', store => importDomains(store, [row]), { registrations: 1 }],
-    ['an import if there is room for its change', store => importDomains(store, [row]), { changes: 1 }],
-  ])('saves %s, and otherwise saves nothing', async (_, call, room) => {
-    const store = await open()
-    const [part] = Object.keys(room) as [keyof typeof room]
-    let size = leave({ [part]: Number(room[part]) - 1 })
-    const failure = await rejection(Promise.resolve().then(() => call(store)))
-    size.mockRestore()
-    expect(String(failure)).toContain('The store in memory is full: it holds at most 16777216')
-    expect(await store.list({})).toMatchObject([{ domain: 'example.com' }])
-    expect(await store.listPending()).toMatchObject([{ domain: 'example.com', kind: 'registered' }])
-    size = leave(room)
-    await call(store)
-    size.mockRestore()
-    expect(await store.listPending()).not.toMatchObject([{ domain: 'example.com', kind: 'registered' }])
-  })
 })
 
 test('a new ID sorts after all imported IDs, even if these contain a future time, so lists miss no name', async () => {

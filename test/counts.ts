@@ -8,6 +8,8 @@ const table = {
   properties: /*               */ [2_000, 50_000],
   /** Mutations of hostnames, of which many get a suggestion. */
   suggestions: /*              */ [3_000, 1_000_000],
+  /** Random spellings of addresses, compared with Node's readings. */
+  spellings: /*                */ [5_000, 1_000_000],
   /** Generated names and labels, compared with other implementations. */
   generatedNames: /*           */ [5_000, 100_000],
   /** Random requests of each kind. */

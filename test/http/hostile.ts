@@ -3,7 +3,6 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { hashApiKey, type ManagedKeyStore, type ManagedStore } from '../../src/index.ts'
 import type { Awaitable } from '../../src/time/awaitable.ts'
 import { createKeys, createStore } from '../fixtures.ts'
-import { NOT_READ } from './clients.ts'
 import { expectHarmless } from './harmless.ts'
 import { exchange, type RawResponse, toWire } from './raw-http.ts'
 import type { StartServer } from './suite.ts'
@@ -318,18 +317,16 @@ export function describeHostileHttp(
       fields: [['Expect', '100-continue'] as const, ['Content-Length', '999999999999'] as const],
       body: '',
     }
-    test.skipIf(bodyIsReadBefore).each<[status: number, of: string, sent: Call]>([
-      [401, 'with a Content-Length', { ...never, key: null }],
-      [415, 'with a Content-Length', { ...never, fields: [...never.fields, ['Content-Type', 'text/plain']] }],
-      [413, 'with a Content-Length', never],
-      [413, 'in chunks', chunked(`40001\r\n${' '.repeat(0x40001)}\r\n`)],
-    ])(
-      `the response is %i even if the rest of the body (sent %s) never arrives${bodyIsReadBefore ? NOT_READ : ''}`,
-      async (status, _, sent) => {
+    if (!bodyIsReadBefore)
+      test.each<[status: number, of: string, sent: Call]>([
+        [401, 'with a Content-Length', { ...never, key: null }],
+        [415, 'with a Content-Length', { ...never, fields: [...never.fields, ['Content-Type', 'text/plain']] }],
+        [413, 'with a Content-Length', never],
+        [413, 'in chunks', chunked(`40001\r\n${' '.repeat(0x40001)}\r\n`)],
+      ])('the response is %i even if the rest of the body (sent %s) never arrives', async (status, _, sent) => {
         const { send } = await serve()
         const [response] = await send(sent)
         expect(response?.status).toBe(status)
-      },
-    )
+      })
   })
 }

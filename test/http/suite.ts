@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { HandlerOptions } from '../../src/http/index.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 import type { RunningServer } from '../listen.ts'
-import { describeClients, NOT_READ } from './clients.ts'
+import { describeClients } from './clients.ts'
 import { expectDocumented } from './documented.ts'
 import { exchange, toResponse, toWire } from './raw-http.ts'
 
@@ -131,9 +131,8 @@ export function describeHttp(name: string, start: StartServer, traits: Traits = 
       }
     })
 
-    test.skipIf(traits.bodyIsReadBefore)(
-      `returns 413 for a body over the limit, and does not read the rest${traits.bodyIsReadBefore ? NOT_READ : ''}`,
-      async () => {
+    if (!traits.bodyIsReadBefore)
+      test('returns 413 for a body over the limit, and does not read the rest', async () => {
         const { origin, teamKey } = await serve()
         const fields = { Host: 'localhost', Authorization: `Bearer ${teamKey}`, 'Content-Type': 'application/json' }
         const request = toWire(Object.entries({ ...fields, 'Content-Length': '100000000' }), '{"domains": ["')
@@ -142,8 +141,7 @@ export function describeHttp(name: string, start: StartServer, traits: Traits = 
         )
         await expectDocumented(answer as Response)
         await expectError(answer as Response, 413, 'payload_too_large')
-      },
-    )
+      })
 
     test('has a configurable body limit', async () => {
       const { post } = await serve({ bodyLimit: 20 })

@@ -5,7 +5,6 @@ import {
   type BoundStatement,
   createSequence,
   type Database,
-  hasCode,
   type Sequence,
   type Settings,
 } from './connection.ts'
@@ -23,6 +22,9 @@ export interface PostgresTransaction {
    */
   connect?: never
 }
+
+/** A part of the package that has its own savepoints in a transaction. */
+export type Part = 'store' | 'keys' | 'tables'
 
 /*
  * Sends statements in the application's transaction, which must be in READ COMMITTED. The application passes its
@@ -43,27 +45,34 @@ const WORKING_SHARE = 0.9
 const STATEMENT_SHARE = 0.6
 
 /**
- * The most recent call in each session, regardless of which store made it. Calls run one after another, because
- * savepoints cannot overlap.
+ * @param part The part of the package that uses the transaction. Two stores on one transaction are rejected: their
+ *   savepoints would overlap, so a failure of one would undo work of the other.
  */
-const lastTurn = new Map<string, Promise<unknown>>()
+export function fromTransaction(transaction: PostgresTransaction, part: Part): Database {
+  const owner = crypto.randomUUID()
+  let isOwned = false
+  /** The most recent call. Calls run one after another, because savepoints cannot overlap. */
+  let last: Promise<unknown> = Promise.resolve()
 
-/** How many rollbacks to savepoints have been sent, in all sessions. */
-let rollbacks = 0
-
-export function fromTransaction(transaction: PostgresTransaction): Database {
-  let session: string | undefined
+  async function own(deadline: Deadline): Promise<void> {
+    const name = `domain_registration.${part}`
+    const isFree = `coalesce(current_setting('${name}', true), '') IN ('', $1)`
+    const text = `SELECT CASE WHEN ${isFree} THEN set_config('${name}', $1, true) END AS owner`
+    const { rows } = await deadline.wait(transaction.query(text, [owner]))
+    if ((rows[0] as { owner: unknown }).owner !== owner)
+      throw new Error('Another store works in your transaction: create one store for each transaction')
+    isOwned = true
+  }
 
   async function inTurn<T>(deadline: Deadline, work: (turn: Turn) => Promise<T>): Promise<T> {
-    session ??= await deadline.wait(identify(transaction, deadline))
-    const key = session
-    const before = lastTurn.get(key)
+    const before = last
     // Here, the deadline limits only the wait for the previous call. A call that has begun enforces the limit itself,
     // and returns only after it has sent its last statement.
-    const turn = Promise.resolve(deadline.wait(before)).then(() => inSavepoint(transaction, deadline, work))
-    const settled = Promise.allSettled([before, turn])
-    lastTurn.set(key, settled)
-    void settled.then(() => lastTurn.get(key) === settled && lastTurn.delete(key))
+    const turn = Promise.resolve(deadline.wait(before)).then(async () => {
+      if (!isOwned) await own(deadline)
+      return inSavepoint(transaction, deadline, work)
+    })
+    last = Promise.allSettled([before, turn])
     return turn
   }
 
@@ -116,7 +125,6 @@ async function inSavepoint<T>(
   // and before any later statement of the application.
   async function rollBack(): Promise<void> {
     const sent = [ROLLBACK, ROLLBACK].map(text => settle(transaction.query(text, [])))
-    rollbacks += 1
     await deadline.wait(Promise.all(sent))
     if (working.remaining() > 0) await deadline.wait(settle(transaction.query(RELEASE, [])))
   }
@@ -144,30 +152,6 @@ async function inSavepoint<T>(
 
 /** Ignores errors: the call already rejects with its own error. */
 const settle = (answer: PromiseLike<unknown>): Promise<unknown> => Promise.resolve(answer).catch(ignore)
-
-/**
- * Identifies the session by its process ID, which is unique on a running server. So the session is recognized even if
- * its statements are sent through several objects.
- */
-async function identify(transaction: PostgresTransaction, deadline: Deadline): Promise<string> {
-  const text = `SELECT concat_ws(' ', pg_backend_pid(), inet_server_addr(), inet_server_port()) AS session`
-  for (;;) {
-    if (deadline.remaining() === 0) throw new TimeLimitError('The time limit was reached before the call began')
-    const before = rollbacks
-    try {
-      const { rows } = await transaction.query(text, [])
-      return (rows[0] as { session: string }).session
-    } catch (error) {
-      // A statement of another store may just have failed in that store's savepoint. When the timer below fires, the
-      // other store has already sent its rollback.
-      await new Promise(resolve => setTimeout(resolve))
-      if (!hasCode(error, aborted) || rollbacks === before) throw error
-    }
-  }
-}
-
-/** The SQLSTATE in_failed_sql_transaction. */
-const aborted = new Set(['25P02'])
 
 /**
  * Reads the application's settings, so that they can be restored. If they were not restored, the settings from SET

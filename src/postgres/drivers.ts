@@ -1,6 +1,6 @@
 import { isFunction, optional, type Rules } from '../options.ts'
 import { createDeadline, type Deadline, TimeLimitError, timeLimitRule } from '../time/deadline.ts'
-import { fromTransaction, type PostgresTransaction } from './application-transaction.ts'
+import { fromTransaction, type Part, type PostgresTransaction } from './application-transaction.ts'
 import {
   type Answer,
   apply,
@@ -51,11 +51,11 @@ export const driverRules = {
  * @throws {TypeError} if the option `database` is not of a supported kind. So a mistake is found when the application
  *   starts.
  */
-export function toDatabase({ database, preparedStatements = true }: DriverOptions): Database {
-  return explaining(adapt(database, preparedStatements))
+export function toDatabase({ database, preparedStatements = true }: DriverOptions, part: Part): Database {
+  return explaining(adapt(database, preparedStatements, part))
 }
 
-function adapt(database: PostgresDriver, preparedStatements: boolean): Database {
+function adapt(database: PostgresDriver, preparedStatements: boolean, part: Part): Database {
   const parts: Readonly<Record<string, unknown>> = Object(database)
   const has = (...methods: readonly string[]) => methods.every(method => isFunction(parts[method]))
   if (has('release') || parts.connectionParameters !== undefined) {
@@ -73,7 +73,7 @@ function adapt(database: PostgresDriver, preparedStatements: boolean): Database 
   if (has('unsafe', 'begin')) return fromPostgresJs(database as PostgresJs, preparedStatements)
   if (has('connect')) return fromPgPool(database as PostgresPool, preparedStatements)
   if (has('query', 'transaction')) return fromBridge(database as PostgresBridge)
-  if (has('query')) return fromTransaction(database as PostgresTransaction)
+  if (has('query')) return fromTransaction(database as PostgresTransaction, part)
   throw new TypeError(
     'The option "database" must be a pool of pg, a PGlite, the sql of postgres.js, or an object with "query" and ' +
       '"transaction"',

@@ -32,7 +32,7 @@ export interface PostgresKeyStore extends Promised<ManagedKeyStore> {}
 export function createPostgresKeyStore(options: PostgresKeyStoreOptions): PostgresKeyStore {
   requireOptions(options, { ...driverRules, schema: schemaRule })
   const { timeLimit = DEFAULT_TRANSACTION_TIME_LIMIT } = options
-  const database = toDatabase(options)
+  const database = toDatabase(options, 'keys')
   const tables = toTables(options)
   const statements = createKeyStatements(tables)
 

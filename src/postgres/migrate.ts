@@ -52,7 +52,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
   const { preparedStatements: _, ...rules } = driverRules
   requireOptions(options, { ...rules, schema: schemaRule })
   const { database: driver, timeLimit = DEFAULT_MIGRATION_TIME_LIMIT } = options
-  const database = toDatabase({ database: driver, preparedStatements: false })
+  const database = toDatabase({ database: driver, preparedStatements: false }, 'tables')
   const deadline = createDeadline(timeLimit)
   const { schema } = toTables(options)
   async function create(): Promise<void> {

@@ -65,7 +65,7 @@ export type PostgresStore = ManagedStore
 export function createPostgresStore(options: PostgresStoreOptions): PostgresStore {
   requireOptions(options, { ...managedStoreRules, ...driverRules, schema: schemaRule })
   const { schema, database: driver, preparedStatements, timeLimit = DEFAULT_TRANSACTION_TIME_LIMIT, ...rest } = options
-  const database = toDatabase({ database: driver, preparedStatements })
+  const database = toDatabase({ database: driver, preparedStatements }, 'store')
   const transact = createTransact(database, toTables({ schema }), timeLimit)
   const { isInTransaction } = database
   return createManagedStore({ ...createRegistrations(transact), outbox: createOutbox(transact), isInTransaction }, rest)

@@ -4,14 +4,14 @@ import { importDomains } from '../../src/operations/import-domains.ts'
 import { registerDomains } from '../../src/operations/register-domains.ts'
 import { transfer } from '../../src/operations/transfer.ts'
 import {
+  createPostgresKeyStore,
   createPostgresStore,
   migrate,
   type PostgresStoreOptions,
-  type PostgresTransaction,
 } from '../../src/postgres/index.ts'
 import type { Change } from '../../src/rules/registration.ts'
 import { createUuidGenerator } from '../../src/runtime/uuid.ts'
-import { createRequest, manyDomains, save, toDomains } from '../../src/testing/calls.ts'
+import { createRequest, manyDomains, save, toDomains, toTestName } from '../../src/testing/calls.ts'
 import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/index.ts'
 import { counts, seed } from '../counts.ts'
 import { rejection, team1, team2, teams } from '../fixtures.ts'
@@ -310,71 +310,26 @@ test('simultaneous calls in a transaction take effect in the order in which they
   await Promise.all(saving)
 })
 
-test('two stores on one client take turns, so a failure in one does not undo work of the other', async () => {
-  await pool.query(poison)
-  await client.query('BEGIN')
-  const open = () =>
-    createPostgresStore({ database: { query: (text, values) => client.query(text, values) }, findTeam })
-  const [one, other] = [open(), open()]
-  for (let round = 0; round < 8; round += 1) {
-    const failing = rejection(save(one, '1', [`www${round}.poison.com`]))
-    for (let tick = 0; tick < round * 3; tick += 1) await Promise.resolve()
-    expect(await save(other, '1', [`n${round}.com`])).toHaveLength(1)
-    expect(await failing).toMatchObject({ message: 'poisoned' })
-  }
-  await client.query('COMMIT')
-  expect(await held()).toHaveLength(8)
-  await pool.query(`DROP TRIGGER saboteur ON ${table}`)
-})
-
-test.each([
-  ["the failed call gets its error, then the other call's first statement is rejected", false],
-  ["the other call's first statement is rejected, then the failed call gets its error", true],
-])("if a call fails, another store's first call on the same client waits for the rollback (%s)", async (_, isLate) => {
-  await pool.query(poison)
-  await client.query('BEGIN')
-  const open = (query: PostgresTransaction['query']) => createPostgresStore({ database: { query }, findTeam })
-  let refused: Promise<unknown> | undefined
-  let saving: Promise<readonly unknown[]> | undefined
-  const second = open((text, values) => {
-    const answer = client.query(text, values)
-    refused ??= rejection(answer)
-    return answer
-  })
-  const first = open((text, values) => {
-    const answer = client.query(text, values)
-    if (!/INSERT INTO \S+names/.test(text)) return answer
-    saving = save(second, '1', ['a.com'])
-    return isLate ? Promise.allSettled([answer, refused]).then(() => answer) : answer
-  })
-  expect(await rejection(save(first, '1', ['www.poison.com']))).toMatchObject({ message: 'poisoned' })
-  expect(await refused).toMatchObject({ code: '25P02' })
-  expect(await saving).toHaveLength(1)
-  await client.query('COMMIT')
-  expect(await held()).toEqual(['a.com'])
-  await pool.query(`DROP TRIGGER saboteur ON ${table}`)
-})
-
-test('a call waits for another store on the same client even if an earlier call timed out while waiting', async () => {
-  await save(createPostgresStore({ database: pool, findTeam }), '1', ['a.com'])
-  const other = await pool.connect()
-  await other.query('BEGIN; SELECT FROM domain_registration.locks FOR UPDATE')
+test('a second store in a transaction is rejected before its savepoint; the next transaction is free', async () => {
   const sent: string[] = []
   const query = (text: string, values: unknown[]) => {
-    sent.push(text.split(' ')[0] ?? '')
+    sent.push(text)
     return client.query(text, values)
   }
+  const open = () => createPostgresStore({ database: { query }, findTeam })
   await client.query('BEGIN')
-  const open = (timeLimit: number) => createPostgresStore({ database: { query }, findTeam, timeLimit })
-  const saving = save(open(20_000), '1', ['www.a.com'])
-  expect(await rejection(save(open(200), '1', ['b.com']))).toMatchObject({ name: 'TimeLimitError' })
-  const next = save(open(20_000), '1', ['c.com'])
-  await new Promise(resolve => setTimeout(resolve, 50))
-  await other.query('COMMIT')
-  other.release()
-  expect(toDomains((await Promise.all([saving, next])).flat())).toEqual(['www.a.com', 'c.com'])
-  const savepoints = sent.filter(word => word === 'SAVEPOINT' || word === 'RELEASE')
+  const [one, other] = [open(), open()]
+  const saving = save(one, '1', ['a.com'])
+  const rejected = rejection(save(other, '1', ['b.com']))
+  expect(await rejected).toMatchObject({ message: expect.stringContaining('create one store for each transaction') })
+  expect(await saving).toHaveLength(1)
+  const savepoints = sent.map(text => text.split(' ')[0]).filter(word => word === 'SAVEPOINT' || word === 'RELEASE')
   expect(savepoints.filter((word, index) => word === savepoints[index - 1])).toEqual([])
+  expect(await createPostgresKeyStore({ database: { query } }).findKey('a'.repeat(64))).toBe(null)
+  await client.query('COMMIT; BEGIN')
+  expect(await save(open(), '1', ['c.com'])).toHaveLength(1)
+  await client.query('COMMIT')
+  expect(await held()).toEqual(['a.com', 'c.com'])
 })
 
 test('a call that had to wait for its turn limits each statement to a part of the remaining time', async () => {
@@ -387,9 +342,10 @@ test('a call that had to wait for its turn limits each statement to a part of th
     if (text.includes("set_config('statement_timeout'")) limits.push(Number(values[0]))
     return client.query(text, values)
   }
-  const open = (timeLimit: number) => createPostgresStore({ database: { query }, findTeam, timeLimit })
-  const saving = save(open(20_000), '1', ['a.com'])
-  await Promise.all([saving, save(open(10_000), '1', ['b.com'])])
+  const store = createPostgresStore({ database: { query }, findTeam, timeLimit: 20_000 })
+  const name = toTestName('b.com')
+  const next = { ...createRequest('1', [name], [], () => [name]), timeLimit: 10_000 }
+  await Promise.all([save(store, '1', ['a.com']), store.register(next)])
   // The second call begins with 9400 ms left. The call may use 90 % of this time, and a single statement 60 % of the
   // call's part.
   expect(limits[2]).toBeLessThanOrEqual(0.9 * 0.6 * 9400)
@@ -541,10 +497,12 @@ describe('a call that times out', () => {
       if (text.includes('INSERT')) await vi.waitFor(() => expect(isLate).toBe(true), { timeout: 5000 })
       return answer
     }
-    const store = createPostgresStore({ database: { query }, findTeam, timeLimit: 300 })
-    await expect(rejection(save(store, '1', ['example.com']))).resolves.toMatchObject({ name: 'TimeLimitError' })
+    const store = createPostgresStore({ database: { query }, findTeam })
+    const name = toTestName('example.com')
+    const slow = async () => store.register({ ...createRequest('1', [name], [], () => [name]), timeLimit: 300 })
+    await expect(rejection(slow())).resolves.toMatchObject({ name: 'TimeLimitError' })
     isLate = true
-    await save(createPostgresStore({ database: { query }, findTeam }), '1', ['example.org'])
+    await save(store, '1', ['example.org'])
     await client.query('COMMIT')
     expect(await held()).toEqual(['example.org'])
   })

@@ -89,9 +89,13 @@ describe.each([...drivers, ['pg', () => pool] as const])('%s:', (_, open) => {
   test('a call rejects with the cause if a statement fails, and saves nothing', async () => {
     await pool.query('DROP TABLE IF EXISTS halves; CREATE TABLE halves (value integer CHECK (value < 2))')
     const insert = { name: 'insert_half', text: 'INSERT INTO halves VALUES ($1)' }
-    const running = toDatabase({ database: open() }).transact(createDeadline(5000), settings, async ({ change }) => {
-      for (const value of [1, 2, 3]) void change(insert, value)
-    })
+    const running = toDatabase({ database: open() }, 'store').transact(
+      createDeadline(5000),
+      settings,
+      async ({ change }) => {
+        for (const value of [1, 2, 3]) void change(insert, value)
+      },
+    )
     expect(hasCode(await rejection(running), new Set(['23514']))).toBe(true)
     expect((await pool.query('SELECT FROM halves')).rowCount).toBe(0)
   })
@@ -140,7 +144,7 @@ test.each([
 ])('%s: transactions use READ COMMITTED, even if the default is another isolation level', async (_, open) => {
   const strict = server.createPool({ options: '-c default_transaction_isolation=serializable' })
   const level = { name: 'isolation', text: "SELECT current_setting('transaction_isolation') AS level" }
-  const database = toDatabase({ database: open(strict) })
+  const database = toDatabase({ database: open(strict) }, 'store')
   const { rows } = await database.transact(createDeadline(5000), settings, ({ ask }) => ask(level))
   expect(rows).toEqual([{ level: 'read committed' }])
 })
@@ -176,7 +180,7 @@ describe('pg: a transaction that fails', () => {
       removeListener() {},
     }
     const pool = { connect: (callback: (error: undefined, lent: typeof client) => void) => callback(undefined, client) }
-    return { sent, released, database: toDatabase({ database: pool as PostgresDriver }) }
+    return { sent, released, database: toDatabase({ database: pool as PostgresDriver }, 'store') }
   }
 
   test('sends nothing afterwards, because another transaction may be using its connection', async () => {
@@ -230,7 +234,9 @@ test('a bridge does not commit a transaction whose last response arrives after t
       return result
     },
   }
-  const running = toDatabase({ database: bridge }).transact(createDeadline(50), settings, ({ change }) => change(last))
+  const running = toDatabase({ database: bridge }, 'store').transact(createDeadline(50), settings, ({ change }) =>
+    change(last),
+  )
   expect(await rejection(running)).toMatchObject({ name: 'TimeLimitError' })
   await new Promise(resolve => setTimeout(resolve, 100))
   expect(isCommitted).toBe(false)

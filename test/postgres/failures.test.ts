@@ -224,7 +224,7 @@ describe.each([
 
   test('succeeds if its connection already has a different prepared statement under the same name', async () => {
     const { database: pool } = createStore()
-    const database = toDatabase({ database: pool })
+    const database = toDatabase({ database: pool }, 'store')
     const select = { name: 'taken', text: 'SELECT 1 AS number' }
     const settings = { transaction_isolation: 'read committed' }
     const read = async () => (await database.transact(createDeadline(5000), settings, ({ ask }) => ask(select))).rows
@@ -247,7 +247,7 @@ describe.each([
   test('succeeds if a column type has changed since its statements were prepared', async () => {
     const { database: pool } = createStore()
     await foreign.query('DROP TABLE IF EXISTS changing; CREATE TABLE changing (value integer)')
-    const database = toDatabase({ database: pool })
+    const database = toDatabase({ database: pool }, 'store')
     const select = { name: 'find_value', text: 'SELECT value FROM changing' }
     const settings = { transaction_isolation: 'read committed' }
     const read = async () => (await database.transact(createDeadline(5000), settings, ({ ask }) => ask(select))).rows

@@ -148,6 +148,29 @@ print('The monitor is online again: the same call succeeds', retried)
 expect('the retry', [retried.status, retried.body.data?.totals], [200, totals(0, 1, 0)])
 expect('registrations that the monitor knows', monitor.watched.size, 105)
 
+/** Sends one of the other calls. Shows the first lines of the response. */
+async function show(title: string, key: string, path: string, body?: object): Promise<string> {
+  const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${key}` }
+  const response = await fetch(url + path, body ? { method: 'POST', headers, body: JSON.stringify(body) } : { headers })
+  const text = await response.text()
+  console.log(`\n${color('bold', title)}\n  ${response.status}: ${text.trim().replaceAll('\r\n', '\n       ')}`)
+  return text
+}
+
+const everything = await issueKey('team', '3', ['domains:create', 'domains:delete', 'domains:read'])
+const preview = await show('A preview: what a call would return, with a correction', everything, '/preview', {
+  domains: ['https://shop.example.net/'],
+})
+expect('the suggestion', JSON.parse(preview).data.results[0].suggestion, 'shop.example.net')
+const deleted = await show('A deletion', everything, '/delete', { domains: ['www.example.net'] })
+expect('the deletion', JSON.parse(deleted).data.totals, { deleted: 1, missing: 0, invalid: 0 })
+const list = await show('A page of the list, newest first', everything, '?limit=2&order=newest')
+expect('the list', JSON.parse(list).data.domains.length, 2)
+const csv = await show('An export as CSV', everything, '/export')
+expect('the lines of the export', csv.trim().split('\r\n').length, 5)
+await store.synchronizePending()
+expect('registrations that the monitor knows at the end', monitor.watched.size, 104)
+
 server.close()
 server.closeAllConnections()
 for (const difference of differences) console.error(color('red', `\nUnexpected: ${difference}`))

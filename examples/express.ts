@@ -11,9 +11,12 @@ export const store = createMemoryStore({
     { id: '2', organizationId: '10', state: 'active' },
     { id: '3', organizationId: '20', state: 'active' },
   ],
-  synchronize(registrations) {
+  synchronize(changes) {
     if (!monitor.isOnline) throw new Error('The monitor is offline')
-    for (const { domainId } of registrations) monitor.watched.add(domainId)
+    for (const { kind, domainId } of changes) {
+      if (kind === 'registered') monitor.watched.add(domainId)
+      else monitor.watched.delete(domainId)
+    }
   },
 })
 
@@ -27,7 +30,7 @@ export const organizationKey = await issueKey('organization', '10') // for teams
 export const teamKey = await issueKey('team', '3') // for team 3
 
 export const app = express()
-app.use(domainsRouter({ store, keys }))
+app.use(domainsRouter({ store, keys, operations: ['create', 'preview', 'delete', 'list', 'export'] }))
 export const server = app.listen(process.env.PORT ?? 3000, error => {
   if (error) throw error
   const { port } = server.address() as { port: number }

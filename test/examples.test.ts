@@ -23,6 +23,7 @@ describe('examples/demo.ts', () => {
       ...codes.enum.filter(code => code !== 'internal_error'),
       ...['401 unauthorized', '403 insufficient_scope', '403 team_suspended', '404 team_not_found'],
       '503 domain_registration_unavailable',
+      ...['"suggestion":"shop.example.net"', '"deleted":1', '"next":', 'domain,domainId,createdAt'],
       ...['Every response was as expected.'],
     ]) {
       expect(stdout).toContain(shown)

@@ -43,13 +43,13 @@ export { type Correction, reconcile, type Watched } from './operations/reconcile
 export { type RegisterDomainsOptions, registerDomains } from './operations/register-domains.ts'
 export { releaseAll, type TransferOptions, type Transferred, transfer } from './operations/transfer.ts'
 export type {
+  LeasedChange,
   PendingChange,
   PendingStats,
   Push,
   SweepOptions,
   SweepResult,
   SynchronizationErrorHandler,
-  WaitingChange,
 } from './outbox/contract.ts'
 export { MonitorUnavailableError } from './outbox/monitor-unavailable.ts'
 export {

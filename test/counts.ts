@@ -18,6 +18,8 @@ const table = {
   sequences: /*                */ [10, 60],
   /** Races of simultaneous calls. The results of a race must be possible in some order of its calls. */
   races: /*                    */ [12, 250],
+  /** Random monitors, each with its own answer to each change. */
+  monitors: /*                 */ [300, 10_000],
   /** Transactions of an application that compete for the same registrable domains. */
   transactions: /*             */ [20, 400],
   /** Places at which a connection is cut. */

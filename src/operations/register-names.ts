@@ -1,6 +1,6 @@
 import type { ApiError } from '../errors/api-error.ts'
 import { describeError } from '../errors/failure-log.ts'
-import { type HalvingProgress, mostFailuresInARow, workByHalves } from '../outbox/halving.ts'
+import { isolate, mostFailuresInARow, type Progress } from '../outbox/isolate.ts'
 import { createRegistrationRequest, findLimitError, judgeAll } from '../rules/judge.ts'
 import type { Verdict } from '../rules/overlap.ts'
 import type { LookUpResult, Registration, SavedRegistrations, Team } from '../rules/registration.ts'
@@ -31,7 +31,7 @@ interface Registrar {
 type Group = readonly number[]
 
 /**
- * Registers names for a team. If a name cannot be saved, only that name fails: {@link workByHalves} isolates it. If the
+ * Registers names for a team. If a name cannot be saved, only that name fails: {@link isolate} isolates it. If the
  * store is down, few calls are made: after {@link mostFailuresInARow} failed calls and no success, the remaining names
  * are abandoned. Each call may take half of the remaining time, so even if the store hangs on one name, there is time
  * left for the other names.
@@ -68,13 +68,15 @@ export async function registerNames(registrar: Registrar, names: readonly Submit
     return { cause }
   }
 
-  const isOver = ({ hasSucceeded, failures }: HalvingProgress) =>
+  const isOver = ({ hasSucceeded, failures }: Progress) =>
     isFull ||
     registrar.deadline.remaining() < SHORTEST_WAIT ||
     (!hasSucceeded && failures >= mostFailuresInARow(groups.length))
-  const { alone, left } = await workByHalves([groups], { attempt, isOver })
-  causes.push(...alone.map(each => each.cause))
-  if (left.length > 0) causes.push(...(failed.length > 0 ? failed : [new Error('No time was left for the store')]))
+  const { unfinished } = await isolate(groups, { attempt, isOver })
+  const alone = [...unfinished.values()].flatMap(failure => (failure?.isAlone ? failure.cause : []))
+  causes.push(...alone)
+  if (alone.length < unfinished.size)
+    causes.push(...(failed.length > 0 ? failed : [new Error('No time was left for the store')]))
   for (const each of distinct(causes)) registrar.onError(each)
   return outcomes
 }

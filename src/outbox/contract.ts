@@ -1,8 +1,8 @@
 import type { Change, Registration } from '../rules/registration.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 
-/** A pending change. */
-export interface WaitingChange extends Change {
+/** A change that {@link Outbox.take} has leased. */
+export interface LeasedChange extends Change {
   /** How often the monitor has refused the change. */
   readonly refusals: number
 }
@@ -33,7 +33,7 @@ export interface PendingStats {
 }
 
 /** A pending change in a list. */
-export interface PendingChange extends WaitingChange {
+export interface PendingChange extends LeasedChange {
   /** When a sweep will push the change, if no push of the change is under way. */
   readonly nextAttempt: Date
   /** The error with which the last push failed, shortened. `null` if no push failed. */
@@ -61,7 +61,7 @@ export interface Outbox {
    *
    * @param lease In milliseconds.
    */
-  take(limit: number, lease: number): Awaitable<readonly WaitingChange[]>
+  take(limit: number, lease: number): Awaitable<readonly LeasedChange[]>
   /**
    * MUST delete the pushed changes, except those whose kind has changed since they were leased. If a release has
    * replaced a pushed registration in the meantime, the release stays and becomes due at once.

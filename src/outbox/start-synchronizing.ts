@@ -2,6 +2,7 @@ import { createFailureLog } from '../errors/failure-log.ts'
 import { ignoreErrors } from '../errors/ignore-errors.ts'
 import { isFunction, optional, requireOptions } from '../options.ts'
 import { createDeadline, timeLimitRule } from '../time/deadline.ts'
+import { letOthersRun } from '../time/let-others-run.ts'
 import type { SweepOptions, SweepResult, SynchronizationErrorHandler } from './contract.ts'
 
 /** Options of {@link startSynchronizing}. */
@@ -106,6 +107,7 @@ export function startSynchronizing(
         hasSynchronized ||= synchronized > 0
         if (synchronized === 0 || unavailable)
           return { hasFailed: failed > 0 && !hasSynchronized, retryAfter: unavailable?.retryAfter }
+        if (!isStopped) await letOthersRun()
       } catch (error) {
         ignoreErrors(onError ?? log)(error)
         return { hasFailed: true }

@@ -1,10 +1,11 @@
 import { describeReason } from '../errors/failure-log.ts'
 import type { Registration } from '../rules/registration.ts'
 import { trace } from '../runtime/tracing.ts'
-import { createDeadline } from '../time/deadline.ts'
+import { createDeadline, type Deadline, TimeLimitError } from '../time/deadline.ts'
 import { runWithin } from '../time/run-within.ts'
 import {
   changeOf,
+  type LeasedChange,
   LONGEST_WAIT,
   type Outbox,
   type Postponement,
@@ -12,10 +13,10 @@ import {
   type SweepResult,
   type SynchronizationErrorHandler,
   toChange,
-  type WaitingChange,
 } from './contract.ts'
-import { type HalvingProgress, mostFailuresInARow, type Unfinished, workByHalves } from './halving.ts'
+import { type Failure, type Isolated, type ItemFailure, isolate, type Progress } from './isolate.ts'
 import { isMonitorUnavailable } from './monitor-unavailable.ts'
+import { findRow } from './policy.ts'
 
 export interface SynchronizerOptions {
   readonly push: Push
@@ -23,242 +24,291 @@ export interface SynchronizerOptions {
   readonly timeLimit: number
   /** The maximum number of changes in a push. Default: all changes of a call or a sweep. */
   readonly batchSize?: number | undefined
-  /** Returns a number from 0 to 1 (exclusive), for the order of pushes and for jitter. Default `Math.random`. */
+  /** The maximum number of pushes at once. */
+  readonly maxPushes?: number | undefined
+  /** Returns a number from 0 to 1 (exclusive), for jitter. Default `Math.random`. */
   readonly random?: (() => number) | undefined
 }
 
 /** The default time limit of each push, in milliseconds. Leases and backoff depend on it. */
 export const DEFAULT_PUSH_TIME_LIMIT = 30_000
+/** The default maximum number of pushes at once. */
+const DEFAULT_MAX_PUSHES = 20
 /**
- * The time for all pushes of a call or a sweep. Each push may take half of the time that remains, so a push that hangs
- * leaves time for others.
+ * The time for all pushes of a call or a sweep. Each push may take half of the time that
+ * remains, so a push that hangs leaves time for others.
  */
 const pushingTime = (timeLimit: number) => 2 * timeLimit
 /** The length of a lease, 90 seconds by default. A process must have stopped pushing before its lease expires. */
 export const leaseFor = (timeLimit: number) => 3 * timeLimit
-/** The backoff after the first failure, 5 seconds by default. The backoff doubles with each refusal. */
+/** The first wait, 5 seconds by default. The backoff doubles with each refusal. */
 const firstWait = (timeLimit: number) => timeLimit / 6
-/** After this many consecutive failures, or more if batches are large, the monitor counts as unavailable. */
-const LEAST_FAILURES_IN_A_ROW = 7
+/** After this many consecutive failures, a call or a sweep pushes nothing more. */
+const MOST_FAILURES_IN_A_ROW = 8
 /**
- * After this many failures, a sweep leaves the remaining changes to the next sweep. Failures of new changes are counted
- * separately from failures of changes that were refused before.
+ * The same, if nothing was accepted the last time, or if something was accepted, and then the monitor says that it is
+ * unavailable: it may have had enough.
  */
+const FEW_FAILURES_IN_A_ROW = 3
+/** After this many consecutive failures with a `Retry-After`, all changes wait, not only those that were pushed. */
+const MOST_PUT_OFF_IN_A_ROW = 2
+/** After this many failures, a call or a sweep leaves the remaining changes to the next sweep. */
 const MOST_FAILURES = 100
 /** The resolution of timers, in milliseconds. */
 const SHORTEST_WAIT = 1
+/** How many sizes a process remembers. If it forgets them, isolating a failing change takes a few more pushes. */
+const MOST_SIZES = 10_000
+
+/** The changes of a call or a sweep. */
+interface Work {
+  readonly changes: readonly LeasedChange[]
+  /** Whether no other changes are due. */
+  readonly isAll: boolean
+  readonly deadline: Deadline
+  readonly signal: AbortSignal | undefined
+}
 
 /** The outcome of pushing some changes. */
-interface PushOutcome {
-  readonly hasSucceeded: boolean
-  /** Changes that the monitor refused when pushed alone. */
-  readonly refused: readonly { readonly change: WaitingChange; readonly cause: unknown }[]
-  /** Changes that were not pushed, or that failed only together with other changes. */
-  readonly left: readonly WaitingChange[]
-  /** All changes that were part of a failed push, including those that succeeded later. */
-  readonly suspects: ReadonlySet<WaitingChange>
-  /** The last failure, if any. */
-  readonly cause: unknown
-  /**
-   * Set if pushing ended early because the monitor reported that it is unavailable, or because the sweep was stopped.
-   */
-  readonly endedBy: 'unavailable' | 'stop' | undefined
+interface Outcome extends Isolated<LeasedChange> {
+  /** Whether pushing ended before each change was pushed. */
+  readonly isEarly: boolean
+  readonly isStopped: boolean
 }
 
 /**
- * Pushes the changes in the {@link Outbox} of a store.
+ * Pushes the changes in the {@link Outbox} of a store. What becomes of each change is decided by the {@link policy}.
  *
- * Changes are pushed in batches, in random order. When a batch succeeds, its changes are removed from the outbox at
- * once. {@link workByHalves} isolates the changes that are refused. Later sweeps push refused changes last. A change
- * that was refused more than once is pushed alone. A change that was refused only once is still pushed together with
- * others, because an outage may have caused the refusal. If nothing seems to succeed, or the monitor reports that it is
- * unavailable, the remaining changes are left for later. A report that does not say when to retry counts only if two
- * come in a row, because a gateway may send such a report in response to a single bad change.
+ * Calls and sweeps push alike: in batches, in the order in which changes became due. {@link isolate} isolates the
+ * changes that fail, so whatever the monitor answers to one change, it gets the others. A change that was refused is
+ * pushed alone, after all others. If everything fails, a call or sweep makes only a few pushes, and the next one begins
+ * with a single change.
+ *
+ * A failure with a `Retry-After` holds for the changes of that push, which wait as long as it says. Two in a row hold
+ * for all.
+ *
+ * The process remembers only what it may forget: whether nothing was accepted the last time, and how many changes a
+ * push with a failing change may have.
  */
 export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox) {
-  const { timeLimit, random = Math.random } = options
+  const { push, timeLimit, batchSize = Number.POSITIVE_INFINITY, random = Math.random } = options
+  const turns = createTurns(options.maxPushes ?? DEFAULT_MAX_PUSHES)
+  let isUnavailable = false
+  const sizes = new Map<string, number>()
 
   /** The wait is exponential, with jitter, so changes that failed together are not retried together. */
   const backoff = (refusals: number) =>
     Math.min(LONGEST_WAIT, firstWait(timeLimit) * 2 ** refusals) * (1 - random() / 2)
 
-  function waitOfLeft({ hasSucceeded, endedBy, cause }: PushOutcome): number {
-    if (endedBy === 'stop') return 0
-    const retryAfter = readRetryAfter(cause)
-    if (hasSucceeded && endedBy !== 'unavailable') return 0
-    if (hasSucceeded && retryAfter !== undefined) return retryAfter
-    return Math.max(firstWait(timeLimit), retryAfter ?? 0)
+  /** A process may have been frozen since the lease began, so pushing also ends when the lease does. */
+  function deadlineOf(leasedAt: number): Deadline {
+    const leased = leasedAt + leaseFor(timeLimit) - performance.now()
+    return createDeadline(Math.min(pushingTime(timeLimit), leased))
   }
 
-  function toPostponements(outcome: PushOutcome): Postponement[] {
-    const wait = waitOfLeft(outcome)
-    const failure = wait > 0 ? describeReason(outcome.cause) : undefined
-    // While no push succeeds, only the first refusal of a change counts. So new changes still come first, and waits do
-    // not grow to an hour during an outage.
-    const isFirst = (change: WaitingChange) => isAway(outcome) && change.refusals === 0
-    const mayBeRefused = outcome.endedBy === undefined && !isMonitorUnavailable(outcome.cause)
-    const left = outcome.left.map(change => {
-      const isRefused = mayBeRefused && isFirst(change) && outcome.suspects.has(change)
-      return { change, wait, failure, isRefused }
-    })
-    const refused = outcome.refused.map(({ change, cause }) => {
-      const failure = describeReason(cause)
-      if (isAway(outcome)) return { change, wait, failure, isRefused: isFirst(change) }
-      return { change, wait: backoff(change.refusals), failure, isRefused: true }
-    })
-    return [...left, ...refused]
+  /** Pushes changes that are leased to the caller, and postpones those that were not accepted. */
+  async function pushAll(work: Work): Promise<Outcome> {
+    const { changes, deadline, signal } = work
+    if (!(await turns.enter(deadline.remaining(), signal))) return postpone(work, await isolate(changes, NO_ATTEMPT))
+    try {
+      return await postpone(work, await pushInParts(work))
+    } finally {
+      turns.leave()
+    }
   }
 
-  /** Pushes changes that are leased to the caller, and postpones those that failed. */
-  async function pushAll(changes: readonly WaitingChange[], signal?: AbortSignal): Promise<PushOutcome> {
-    const outcome = await pushInBatches(changes, { ...options, random, outbox, signal })
-    const postponements = toPostponements(outcome)
-    if (postponements.length > 0) await outbox.postpone(postponements)
-    return outcome
-  }
+  async function pushInParts({ changes, deadline, signal }: Work): Promise<Isolated<LeasedChange>> {
+    let slowest = SHORTEST_WAIT
+    let putOffInARow = 0
 
-  return {
-    /**
-     * Pushes the registrations of a call, which are leased to it.
-     *
-     * @param report Called with each refused change, if any other push succeeded.
-     * @throws The failure of the push, if any registration was not pushed. Registrations that were pushed are still
-     *   marked as synchronized.
-     */
-    async synchronize(registrations: readonly Registration[], report: SynchronizationErrorHandler): Promise<void> {
-      const changes = registrations.map(registration => ({ ...changeOf(registration, 'registered'), refusals: 0 }))
-      const outcome = await pushAll(changes)
-      const { refused, left, cause, hasSucceeded } = outcome
-      if (refused.length + left.length === 0) return
-      if (hasSucceeded) tell(outcome, report)
-      throw refused[0]?.cause ?? cause ?? new Error('There was no time to push all registrations of the call')
-    },
-
-    /** Runs one sweep: pushes the changes that are due. */
-    async sweep(limit: number, report: SynchronizationErrorHandler, signal?: AbortSignal): Promise<SweepResult> {
-      if (signal?.aborted) return { synchronized: 0, failed: 0 }
-      return trace('sweep', async context => {
-        const changes = await outbox.take(limit, leaseFor(timeLimit))
-        const outcome = await pushAll(changes, signal)
-        tell(outcome, report)
-        const failed = outcome.refused.length + outcome.left.length
-        const result = { synchronized: changes.length - failed, failed }
-        Object.assign(context, { count: changes.length, totals: { ...result } })
-        const retryAfter = readRetryAfter(outcome.cause)
-        return outcome.endedBy === 'unavailable' ? { ...result, unavailable: { retryAfter } } : result
-      })
-    },
-  }
-}
-
-/** Whether the monitor seems unavailable: no push succeeded, and some changes were never pushed alone. */
-const isAway = ({ hasSucceeded, left }: PushOutcome): boolean => !hasSucceeded && left.length > 0
-
-interface Pushing extends SynchronizerOptions {
-  readonly random: () => number
-  readonly outbox: Outbox
-  readonly signal: AbortSignal | undefined
-}
-
-/**
- * Pushes changes in batches, and removes the delivered ones from the outbox. Changes that were refused before come
- * last.
- */
-async function pushInBatches(changes: readonly WaitingChange[], pushing: Pushing): Promise<PushOutcome> {
-  const { batchSize = Number.POSITIVE_INFINITY, random, signal } = pushing
-  const { attempt, hasTime, isUnavailable } = createAttempts(pushing)
-  const mostInARow = Math.max(LEAST_FAILURES_IN_A_ROW, mostFailuresInARow(Math.min(batchSize, changes.length)))
-  const isOver = ({ failures, failuresInARow }: HalvingProgress) =>
-    signal?.aborted || isUnavailable() || !hasTime() || failuresInARow >= mostInARow || failures >= MOST_FAILURES
-
-  const [fresh, once, often] = [0, 1, 2].map(count => changes.filter(change => Math.min(change.refusals, 2) === count))
-  const ofFresh = await workByHalves(shuffle(toBatches(fresh, batchSize), random), { attempt, isOver, random })
-  // A single refusal may have been caused by an outage. Changes that were refused only once may therefore succeed now,
-  // so they are pushed together.
-  const parts = [...toBatches(shuffle(once, random), batchSize), ...toBatches(often, 1)]
-  const options = { attempt, isOver, random, first: 1, start: { ...ofFresh, failures: 0 } }
-  const ofBefore = await workByHalves(shuffle(parts, random), options)
-  const endedBy = signal?.aborted ? 'stop' : isUnavailable() ? 'unavailable' : undefined
-  return toOutcome(ofFresh, ofBefore, endedBy)
-}
-
-/** A change that failed alone does not count as refused if the monitor was unavailable, or if the sweep was stopped. */
-function toOutcome(
-  ofFresh: Unfinished<WaitingChange>,
-  { hasSucceeded, cause, ...ofBefore }: Unfinished<WaitingChange>,
-  endedBy: PushOutcome['endedBy'],
-): PushOutcome {
-  const isRefusal = (failure: unknown) => {
-    if (failure === cause && endedBy === 'stop') return false
-    return !isMonitorUnavailable(failure) || (hasSucceeded && endedBy === undefined)
-  }
-  const alone = [...ofFresh.alone, ...ofBefore.alone].map(({ item, cause }) => ({ change: item, cause }))
-  const notRefused = alone.filter(({ cause }) => !isRefusal(cause)).map(({ change }) => change)
-  return {
-    hasSucceeded,
-    refused: alone.filter(({ cause }) => isRefusal(cause)),
-    left: [...notRefused, ...ofFresh.left, ...ofBefore.left],
-    suspects: new Set([...ofFresh.suspects, ...ofBefore.suspects]),
-    cause,
-    endedBy,
-  }
-}
-
-/** Pushes parts within the time of a call or a sweep, and removes the delivered changes from the outbox. */
-function createAttempts({ push, timeLimit, outbox, signal }: Pushing) {
-  const deadline = createDeadline(pushingTime(timeLimit))
-  let slowest = SHORTEST_WAIT
-  /** How many times in a row the monitor has reported that it is unavailable. */
-  let unavailableInARow = 0
-  /** For how many milliseconds the monitor will be unavailable, if the last failure says so. */
-  let retryAfter: number | undefined
-
-  return {
-    /** @throws A failure of the store, which ends the sweep, unlike a failure of the monitor. */
-    async attempt(part: readonly WaitingChange[]) {
+    /** @throws A failure of the store, which ends the work, unlike a failure of the monitor. */
+    async function attempt(part: readonly LeasedChange[]): Promise<Failure | null> {
       const begun = performance.now()
       const milliseconds = Math.min(timeLimit, deadline.remaining() / 2)
       const message = `The push did not end within its time limit of ${timeLimit} ms`
       try {
         await runWithin({ milliseconds, message, signal }, signal => pushOnce(push, part, signal))
       } catch (cause) {
-        unavailableInARow = isMonitorUnavailable(cause) ? unavailableInARow + 1 : 0
-        retryAfter = readRetryAfter(cause)
-        return { cause }
+        const isPutOff = readRetryAfter(cause) !== undefined
+        putOffInARow = isPutOff ? putOffInARow + 1 : 0
+        return { cause, isPutOff }
       }
       slowest = Math.max(slowest, performance.now() - begun)
-      unavailableInARow = 0
+      putOffInARow = 0
       await outbox.finish(part)
       return null
-    },
+    }
+
+    function isOver({ failures, failuresInARow, hasSucceeded, cause }: Progress): boolean {
+      // With less time than the slowest push took, a push might time out, and would then have to be repeated.
+      if (signal?.aborted || deadline.remaining() / 2 < slowest) return true
+      if (isUnavailable) return failuresInARow >= FEW_FAILURES_IN_A_ROW
+      const mostInARow = hasSucceeded && !isDenial(cause) ? FEW_FAILURES_IN_A_ROW : MOST_FAILURES_IN_A_ROW
+      return putOffInARow >= MOST_PUT_OFF_IN_A_ROW || failuresInARow >= mostInARow || failures >= MOST_FAILURES
+    }
+
+    const result = await isolate(changes, {
+      attempt,
+      isOver,
+      largest: batchSize,
+      first: isUnavailable ? 1 : batchSize,
+      sizeOf: ({ domainId, refusals }) => (refusals > 0 ? 1 : sizes.get(domainId)),
+    })
+    if (!signal?.aborted) remember(changes, result)
+    return result
+  }
+
+  function remember(changes: readonly LeasedChange[], result: Isolated<LeasedChange>): void {
+    const { hasSucceeded, failures, unfinished } = result
+    if (hasSucceeded || failures > 0) isUnavailable = !hasSucceeded
+    // If nothing was accepted, the failures say nothing about single changes.
+    if (!hasSucceeded) return
+    if (sizes.size > MOST_SIZES) sizes.clear()
+    for (const change of changes) {
+      const size = result.sizes.get(change)
+      if (unfinished.has(change) && size !== undefined) sizes.set(change.domainId, size)
+      else sizes.delete(change.domainId)
+    }
+  }
+
+  async function postpone({ isAll, signal }: Work, result: Isolated<LeasedChange>): Promise<Outcome> {
+    const isStopped = signal?.aborted ?? false
+    const unfinished = new Map(result.unfinished)
+    // The monitor has not answered the push that was aborted.
+    for (const [change, failure] of unfinished)
+      if (isStopped && failure?.cause === signal?.reason) unfinished.set(change, null)
+    const areAllAlone = isAll && [...unfinished.values()].every(failure => failure?.isAlone)
+    const postponements = [...unfinished].map(([change, failure]): Postponement => {
+      if (!failure) return { change, wait: 0, isRefused: false }
+      const { answer, accepts } = toAnswer(failure, result.hasSucceeded, areAllAlone)
+      const { becomes, due } = findRow(answer, accepts, change.refusals)
+      const waits = { never: 0, 'at once': 0, 'after the first wait': firstWait(timeLimit) }
+      const wait = due === 'after the backoff' ? backoff(change.refusals) : waits[due]
+      return {
+        change,
+        wait: Math.max(wait, readRetryAfter(failure.cause) ?? 0),
+        failure: describeReason(failure.cause),
+        isRefused: becomes === 'refused',
+      }
+    })
+    if (postponements.length > 0) await record(postponements)
+    return { ...result, unfinished, isEarly: !areAllAlone, isStopped }
+  }
+
+  /** Some databases cannot store every character. The text of a failure must not prevent its change from waiting. */
+  async function record(postponements: readonly Postponement[]): Promise<void> {
+    try {
+      await outbox.postpone(postponements)
+    } catch (error) {
+      const isAscii = ({ failure = '' }: Postponement) => toAscii(failure) === failure
+      if (postponements.every(isAscii)) throw error
+      await outbox.postpone(postponements.map(each => ({ ...each, failure: each.failure && toAscii(each.failure) })))
+    }
+  }
+
+  return {
     /**
-     * Whether there is time for a push that takes as long as the slowest one so far. With less time, the push might
-     * time out, and would then have to be repeated.
+     * Pushes the registrations of a call, which are leased to it.
+     *
+     * @param leasedAt When the first of these leases began, in milliseconds of the monotonic clock.
+     * @param report Called with each refused change, if any other push succeeded.
+     * @throws The failure of the push, if any registration was not pushed. Registrations that were pushed are still
+     *   marked as synchronized.
      */
-    hasTime: () => deadline.remaining() / 2 >= slowest,
-    isUnavailable: () => unavailableInARow >= 2 || retryAfter !== undefined,
+    async synchronize(
+      registrations: readonly Registration[],
+      leasedAt: number,
+      report: SynchronizationErrorHandler,
+    ): Promise<void> {
+      const changes = registrations.map(registration => ({ ...changeOf(registration, 'registered'), refusals: 0 }))
+      const deadline = deadlineOf(leasedAt)
+      const outcome = await pushAll({ changes, deadline, isAll: true, signal: undefined })
+      if (outcome.unfinished.size === 0) return
+      if (outcome.hasSucceeded) tell(outcome, report)
+      const alone = [...outcome.unfinished.values()].find(failure => failure?.isAlone)
+      throw alone?.cause ?? outcome.cause ?? new Error('There was no time to push all registrations of the call')
+    },
+
+    /** Runs one sweep: pushes the changes that are due. */
+    async sweep(limit: number, report: SynchronizationErrorHandler, signal?: AbortSignal): Promise<SweepResult> {
+      if (signal?.aborted) return { synchronized: 0, failed: 0 }
+      return trace('sweep', async context => {
+        // A change that is taken and not pushed loses its place in the order, so a sweep that will push few takes few.
+        const most = isUnavailable ? Math.min(limit, FEW_FAILURES_IN_A_ROW) : limit
+        const leasedAt = performance.now()
+        const changes = await outbox.take(most, leaseFor(timeLimit))
+        const deadline = deadlineOf(leasedAt)
+        const outcome = await pushAll({
+          changes,
+          deadline,
+          isAll: !isUnavailable || changes.length < FEW_FAILURES_IN_A_ROW,
+          signal,
+        })
+        tell(outcome, report)
+        const failed = outcome.unfinished.size
+        const result = { synchronized: changes.length - failed, failed }
+        Object.assign(context, { count: changes.length, totals: { ...result } })
+        const { cause, hasSucceeded, isCut, isStopped } = outcome
+        const isAway = isMonitorUnavailable(cause) && !isStopped && (isCut || !hasSucceeded)
+        return isAway ? { ...result, unavailable: { retryAfter: readRetryAfter(cause) } } : result
+      })
+    },
   }
 }
 
-const pushOnce = (push: Push, part: readonly WaitingChange[], signal: AbortSignal) =>
+/** Whether a failure says that a change is at fault, and not that the monitor is unavailable. */
+const isDenial = (cause: unknown) => !isMonitorUnavailable(cause) && !(cause instanceof TimeLimitError)
+
+const NO_ATTEMPT = { attempt: async () => null, isOver: () => true }
+
+/** Which row of the policy decides about a change that failed. */
+function toAnswer({ cause, isAlone }: ItemFailure, hasSucceeded: boolean, areAllAlone: boolean) {
+  if (!isAlone) return { answer: 'failed with others', accepts: hasSucceeded } as const
+  if (isDenial(cause)) return { answer: 'denied alone', accepts: hasSucceeded || areAllAlone } as const
+  return { answer: 'unavailable alone', accepts: hasSucceeded } as const
+}
+
+/** Lets at most `most` calls and sweeps push at once. The others wait in line. */
+function createTurns(most: number) {
+  let free = most
+  const waiting: (() => void)[] = []
+  return {
+    /** Resolves to whether the turn came within the time, and before `signal` was aborted. */
+    enter(milliseconds: number, signal: AbortSignal | undefined): boolean | Promise<boolean> {
+      if (free > 0) {
+        free -= 1
+        return true
+      }
+      return new Promise(resolve => {
+        const settle = (isTurn: boolean) => {
+          clearTimeout(timer)
+          signal?.removeEventListener('abort', leave)
+          resolve(isTurn)
+        }
+        const enter = () => settle(true)
+        const leave = () => {
+          waiting.splice(waiting.indexOf(enter), 1)
+          settle(false)
+        }
+        const timer = setTimeout(leave, milliseconds)
+        signal?.addEventListener('abort', leave, { once: true })
+        waiting.push(enter)
+      })
+    },
+    leave(): void {
+      const next = waiting.shift()
+      if (next) next()
+      else free += 1
+    },
+  }
+}
+
+const pushOnce = (push: Push, part: readonly LeasedChange[], signal: AbortSignal) =>
   trace('push', async context => {
     context.count = part.length
     await push(part.map(toChange), { signal })
   })
 
-function toBatches<Item>(items: readonly Item[] = [], size: number): (readonly Item[])[] {
-  const batches: (readonly Item[])[] = []
-  for (let start = 0; start < items.length; start += size) batches.push(items.slice(start, start + size))
-  return batches
-}
-
-/**
- * Shuffles the changes, so that a change that makes the monitor fail does not always come first and delay the others.
- */
-function shuffle<Item>(items: readonly Item[] = [], random: () => number): readonly Item[] {
-  const ranked = items.map(item => ({ item, rank: random() }))
-  return ranked.sort((one, other) => one.rank - other.rank).map(({ item }) => item)
-}
+const toAscii = (text: string) => text.replace(/[^ -~]/g, '?')
 
 /** @returns After how many milliseconds the monitor wants a retry, but at most an hour. */
 function readRetryAfter(cause: unknown): number | undefined {
@@ -267,12 +317,12 @@ function readRetryAfter(cause: unknown): number | undefined {
 }
 
 /**
- * Reports each refused change, unless the monitor seems unavailable. If the sweep ended early without being stopped,
- * also reports the reason, once.
+ * Reports each change that failed alone, unless nothing was accepted and other changes still wait. If pushing ended
+ * early without being stopped, also reports the reason, once.
  */
-function tell(outcome: PushOutcome, report: SynchronizationErrorHandler): void {
-  const { refused, left, cause, endedBy } = outcome
-  if (left.length > 0 && cause !== undefined && endedBy !== 'stop') report(cause)
-  if (isAway(outcome)) return
-  for (const { change, cause } of refused) report(cause, toChange(change))
+function tell(outcome: Outcome, report: SynchronizationErrorHandler): void {
+  const { unfinished, cause, hasSucceeded, isEarly, isStopped } = outcome
+  if (isEarly && cause !== undefined && !isStopped) report(cause)
+  if (isEarly && !hasSucceeded) return
+  for (const [change, failure] of unfinished) if (failure?.isAlone) report(failure.cause, toChange(change))
 }

@@ -1,7 +1,7 @@
 import { changeOf, LONGEST_WAIT, type Outbox } from '../outbox/contract.ts'
 import type { Change, Registration } from '../rules/registration.ts'
 import { toKey } from '../store/name-key.ts'
-import { type StatsRow, toPending, toStats, toWaiting } from '../store/rows.ts'
+import { type StatsRow, toLeased, toPending, toStats } from '../store/rows.ts'
 import type { Value } from './connection.ts'
 import { FIRST_ID, toArrays } from './statements.ts'
 import { claim, type StoreTransaction, type Transact } from './transaction.ts'
@@ -54,7 +54,7 @@ const createSteps = (transact: Transact): Outbox => ({
       const taken = new Set(
         (await change(statements.take, ...toNamed(transaction, sort(found), [lease]))).rows.map(row => row.domainId),
       )
-      return found.filter(({ domainId }) => taken.has(domainId)).map(toWaiting)
+      return found.filter(({ domainId }) => taken.has(domainId)).map(toLeased)
     }),
 
   finish: changes =>

@@ -1,5 +1,5 @@
 import { COUNTED_AT_LEAST, FOUND_BEHIND_SUFFIXES } from '../rules/registration.ts'
-import { type NameRow, type PendingRow, type StatsRow, toSelectList, type WaitingRow } from '../store/rows.ts'
+import { type LeasedRow, type NameRow, type PendingRow, type StatsRow, toSelectList } from '../store/rows.ts'
 import { type Element, prepared, unprepared } from './connection.ts'
 import type { Engine } from './engines.ts'
 import type { Tables } from './schema.ts'
@@ -228,7 +228,7 @@ const waiting = {
   refusals: 'waiting.refusals::text',
   at: toMilliseconds('waiting.since'),
 }
-const change = toSelectList<WaitingRow>(waiting)
+const change = toSelectList<LeasedRow>(waiting)
 const pending = toSelectList<PendingRow>({
   ...waiting,
   nextAttempt: toMilliseconds('waiting.due'),
@@ -253,7 +253,7 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
          WHERE followed.domain_id = waiting.follows AND followed.second_level_domain = waiting.second_level_domain
        ) IS DISTINCT FROM 'registered'`
   const find = (condition: string) =>
-    unprepared<WaitingRow>(
+    unprepared<LeasedRow>(
       `SELECT ${change} FROM ${changes} AS waiting WHERE ${condition} AND due <= ${NOW} AND ${isAfterRegistration}
        ORDER BY due, domain_id LIMIT $1::bigint ${engine.skipLocked}`,
     )

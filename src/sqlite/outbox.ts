@@ -1,7 +1,7 @@
 import { changeOf, LONGEST_WAIT, type Postponement, type StoreOutbox } from '../outbox/contract.ts'
 import type { Change, Registration } from '../rules/registration.ts'
 import { MOST_AT_ONCE } from '../store/contract.ts'
-import { type PendingRow, type StatsRow, toPending, toStats, toWaiting } from '../store/rows.ts'
+import { type PendingRow, type StatsRow, toLeased, toPending, toStats } from '../store/rows.ts'
 import type { SqliteConnection } from './connection.ts'
 import type { PreparedStatements } from './statements.ts'
 
@@ -64,7 +64,7 @@ export function createOutbox(statements: PreparedStatements, { ask, transact }: 
       for (const { domainId } of registrations) statements.lease(after(lease), domainId)
     },
 
-    take: (limit, lease) => transact(() => take(limit, lease).map(toWaiting)),
+    take: (limit, lease) => transact(() => take(limit, lease).map(toLeased)),
     finish: changes =>
       transact(() => {
         noteMonitor()

@@ -1,4 +1,5 @@
 export type {
+  LeasedChange,
   Outbox,
   PendingChange,
   PendingStats,
@@ -7,7 +8,6 @@ export type {
   SweepOptions,
   SweepResult,
   SynchronizationErrorHandler,
-  WaitingChange,
 } from '../outbox/contract.ts'
 export type { Name } from '../rules/name.ts'
 export type {

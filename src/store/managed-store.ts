@@ -24,7 +24,7 @@ import type {
   Team,
 } from '../rules/registration.ts'
 import type { Awaitable } from '../time/awaitable.ts'
-import { timeLimitRule } from '../time/deadline.ts'
+import { isPromiseLike, timeLimitRule } from '../time/deadline.ts'
 import {
   type ListPage,
   onErrorRule,
@@ -61,6 +61,11 @@ export interface ManagedStoreOptions {
    * 100. If there is no such property, a push may contain all changes of a call or a sweep.
    */
   batchSize?: number | undefined
+  /**
+   * The maximum number of pushes that the store makes at once, at least 1. Other calls wait for their turn until their
+   * lease ends. Default 20.
+   */
+  maxPushes?: number | undefined
   /** Called for each change that the monitor refused, and when all pushes fail. Default: logs to the console. */
   onError?: SynchronizationErrorHandler | undefined
 }
@@ -219,6 +224,7 @@ export const managedStoreRules: Rules = {
   synchronize: { holds: optional(isFunction), expected: 'a function that takes an array of changes' },
   synchronizeTimeLimit: timeLimitRule,
   batchSize: batchSizeRule,
+  maxPushes: batchSizeRule,
   onError: onErrorRule,
 }
 
@@ -239,17 +245,30 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
   const { findTeam, synchronize: push, onError = createSynchronizationLog() } = options
   const { synchronizeTimeLimit: timeLimit = DEFAULT_PUSH_TIME_LIMIT } = options
   const { outbox, isInTransaction = false } = backend
-  const { batchSize = push?.batchSize } = options
+  const { batchSize = push?.batchSize, maxPushes } = options
   requireOptions({ batchSize }, { batchSize: batchSizeRule }, 'property', 'properties of synchronize')
   const toDomainId: ToDomainId = text => (backend.toDomainId ? backend.toDomainId(text) : text)
-  const synchronizer = push && createSynchronizer({ push, timeLimit, batchSize }, outbox)
+  const synchronizer = push && createSynchronizer({ push, timeLimit, batchSize, maxPushes }, outbox)
   const lease = push ? (isInTransaction ? 0 : leaseFor(timeLimit)) : null
   const recording = { lease: leaseFor(timeLimit), isPushed: push !== undefined }
   const { transfer } = backend
+  /** When the lease of a pending registration began, at the latest. A process may freeze between lease and push. */
+  const leasedAt = new WeakMap<Registration, number>()
+
+  function register(request: RegistrationRequest): Awaitable<SavedRegistrations> {
+    const note = (result: SavedRegistrations) => {
+      const now = performance.now()
+      for (const registration of [...(result?.found?.registrations ?? []), ...(result?.saved ?? [])])
+        if (!registration.synchronized) leasedAt.set(registration, now)
+      return result
+    }
+    const result = backend.register(toStep(request, lease))
+    return isPromiseLike(result) ? result.then(note) : note(result)
+  }
 
   return {
     findTeam,
-    register: request => backend.register(toStep(request, lease)),
+    register,
     find: question => backend.find(question),
     get(text) {
       const domainId = readDomainId(text, toDomainId)
@@ -266,8 +285,10 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
     ...(isInTransaction && { isInTransaction }),
     ...(synchronizer &&
       !isInTransaction && {
-        synchronize: (registrations: readonly Registration[]) =>
-          synchronizer.synchronize(registrations, ignoreErrors(onError)),
+        synchronize: (registrations: readonly Registration[]) => {
+          const times = registrations.map(registration => leasedAt.get(registration) ?? performance.now())
+          return synchronizer.synchronize(registrations, Math.min(...times), ignoreErrors(onError))
+        },
       }),
 
     async synchronizePending(sweep) {

@@ -1,4 +1,4 @@
-import type { PendingChange, PendingStats, WaitingChange } from '../outbox/contract.ts'
+import type { LeasedChange, PendingChange, PendingStats } from '../outbox/contract.ts'
 import type { Registration } from '../rules/registration.ts'
 import { readBoolean, readInteger, readOptionalTime, readTime } from '../runtime/read-value.ts'
 
@@ -26,19 +26,19 @@ export const toRegistration = (row: NameRow): Registration => ({
 })
 
 /** A pending change. */
-export interface WaitingRow extends Omit<WaitingChange, 'at' | 'refusals'> {
+export interface LeasedRow extends Omit<LeasedChange, 'at' | 'refusals'> {
   readonly refusals: number | string
   readonly at: number | string
 }
 
-export const toWaiting = (row: WaitingRow): WaitingChange => ({
+export const toLeased = (row: LeasedRow): LeasedChange => ({
   ...row,
   refusals: readInteger(row.refusals),
   at: readTime(row.at),
 })
 
 /** A pending change in a list. */
-export interface PendingRow extends Omit<PendingChange, 'at' | 'nextAttempt' | 'refusals'>, WaitingRow {
+export interface PendingRow extends Omit<PendingChange, 'at' | 'nextAttempt' | 'refusals'>, LeasedRow {
   readonly nextAttempt: number | string
 }
 

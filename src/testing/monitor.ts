@@ -48,7 +48,7 @@ export function createMonitor(): Monitor {
 const idOf = ({ domainId }: { domainId: string }) => domainId
 
 /** The time limit of a push, in milliseconds: short enough for leases and waits to end within a case. */
-export const SOON = 30
+export const SOON = 100
 
 /** Sweeps once. */
 export async function runSweep(store: SuiteStore, options?: SweepOptions): Promise<SweepResult> {

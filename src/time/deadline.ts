@@ -68,7 +68,8 @@ export const waitForStore = <T>(
   limit?: number,
 ): Awaitable<T> => (isInTransaction ? answer : deadline.wait(answer, limit))
 
-function isPromiseLike<T>(value: Awaitable<T>): value is PromiseLike<T> {
+/** Whether a value is not there yet. */
+export function isPromiseLike<T>(value: Awaitable<T>): value is PromiseLike<T> {
   return typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === 'function'
 }
 

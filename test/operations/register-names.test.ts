@@ -190,7 +190,7 @@ describe('if a batch of names fails', () => {
       if (request.registrableDomains.length > 1) throw new Error('too many at once')
       return register(request)
     }, names)
-    expect(parts).toEqual([['a.com', 'b.com', 'c.com'], ['a.com'], ['b.com', 'c.com'], ['b.com'], ['c.com']])
+    expect(parts).toEqual([['a.com', 'b.com', 'c.com'], ['a.com'], ['b.com'], ['c.com']])
     expect(summary).toEqual(['created', 'wildcard_conflict', 'created', 'subdomain_conflict', 'created'])
   })
 })

@@ -1,6 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Change, type ManagedStore, registerDomains, releaseAll, type Team, transfer } from '../../src/index.ts'
+import {
+  type Change,
+  type ManagedStore,
+  type Registration,
+  registerDomains,
+  releaseAll,
+  type Team,
+  transfer,
+} from '../../src/index.ts'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import { createSqliteStore } from '../../src/sqlite/index.ts'
 import type { ManagedStoreOptions } from '../../src/store/index.ts'
@@ -79,8 +87,12 @@ describe.each(openers)('in %s', (_, prepare) => {
       openStore({ synchronize: watch.push, batchSize: 50, synchronizeTimeLimit: 3_000 }),
     ) as [ManagedStore]
     const [store] = stores
-    const saved = await save(store, '1', manyDomains(2150))
-    await store.synchronize?.(saved)
+    const saved: Registration[] = []
+    for (let part = 0; part < 10; part += 1) {
+      const registrations = await save(store, '1', manyDomains(215, `${part}-`))
+      await store.synchronize?.(registrations)
+      saved.push(...registrations)
+    }
     const before = new Map(saved.map(({ domainId, domain }) => [domainId, domain]))
     let isOver = false
     const sweeping = stores.map(async each => {

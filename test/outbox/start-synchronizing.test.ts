@@ -38,7 +38,7 @@ describe('the loop of startSynchronizing', () => {
     const { stop } = startSynchronizing(store, { interval: 100 })
     await pass(150)
     await stop()
-    expect(times).toEqual([0, 0, 0, 0, 100])
+    expect(times).toEqual([0, 1, 2, 3, 103])
   })
 
   test('waits only for its interval, without backoff, if a sweep fails right after a successful one', async () => {
@@ -51,7 +51,7 @@ describe('the loop of startSynchronizing', () => {
     const { stop } = startSynchronizing(store, { interval: 100 })
     await pass(250)
     await stop()
-    expect(times).toEqual([0, 0, 100, 100, 200, 200])
+    expect(times).toEqual([0, 1, 101, 102, 202, 203])
   })
 
   test('keeps an interval of more than a minute even while nothing succeeds', async () => {

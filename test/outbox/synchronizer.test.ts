@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createMemoryOutbox } from '../../src/memory/memory-outbox.ts'
 import { createMemoryStore } from '../../src/memory/memory-store.ts'
 import type { Push, SynchronizationErrorHandler } from '../../src/outbox/contract.ts'
 import { MonitorUnavailableError } from '../../src/outbox/monitor-unavailable.ts'
+import { findRow, type PolicyRow, policy } from '../../src/outbox/policy.ts'
 import { createSynchronizer, leaseFor } from '../../src/outbox/synchronizer.ts'
 import type { Change, Registration } from '../../src/rules/registration.ts'
 import { manyDomains, save, toDomains, toTestName } from '../../src/testing/calls.ts'
@@ -29,15 +31,17 @@ const done = (synchronized: number, failed = 0) => ({ synchronized, failed })
 function open(domains: readonly string[] = [], random = (): number => 0, batchSize?: number) {
   const monitor = {
     isAway: false,
+    /** The error of each failing push, if not the default. */
+    failure: undefined as Error | undefined,
     refused: new Set<string>(),
     /** The domains of each push. */
     pushes: [] as string[][],
     accepted: [] as string[],
     push: ((changes: readonly Change[]) => {
       monitor.pushes.push(toDomains(changes))
-      if (monitor.isAway) throw new Error('unavailable')
+      if (monitor.isAway) throw monitor.failure ?? new Error('unavailable')
       const refused = changes.find(({ domain }) => monitor.refused.has(domain))
-      if (refused) throw new Error(`no ${refused.domain}`)
+      if (refused) throw monitor.failure ?? new Error(`no ${refused.domain}`)
       monitor.accepted.push(...toDomains(changes))
     }) as Push,
   }
@@ -67,7 +71,7 @@ describe('a sweep', () => {
   test.each([
     ['a change that is always refused, even while others succeed', ['bad.com'], 1],
     ['a change that is always refused', ['bad.com'], 0],
-    ['four changes that are always refused', ['bad.com', 'b2.com', 'b3.com', 'b4.com'], 0],
+    ['two changes that are always refused', ['bad.com', 'b2.com'], 0],
   ])('retries %s, with a backoff of up to an hour', async (_, domains, others) => {
     const { monitor, sweep, add, waits, told } = open(domains)
     for (const domain of domains) monitor.refused.add(domain)
@@ -95,62 +99,53 @@ describe('a sweep', () => {
     expect(wait).toBeLessThan(SOON)
   })
 
-  test('makes at most eight pushes if none succeeds, and counts at most one refusal per change', async () => {
+  test('makes at most eight pushes if none is accepted, later ones three, until a change is accepted', async () => {
     const { monitor, sweep, told, waits, outbox } = open(manyDomains(64))
     monitor.isAway = true
-    for (let sweeps = 1; sweeps <= 20; sweeps += 1) {
+    expect(await sweep()).toEqual(done(0, 64))
+    expect(monitor.pushes.map(({ length }) => length)).toEqual([64, 32, 16, 8, 4, 2, 1, 1])
+    for (let sweeps = 2; sweeps <= 20; sweeps += 1) {
       monitor.pushes = []
-      expect(await sweep()).toEqual(done(0, 64))
-      if (sweeps === 1) expect(monitor.pushes.map(({ length }) => length)).toEqual([64, 32, 32, 16, 8, 4, 2, 1])
-      expect(monitor.pushes.length).toBeLessThanOrEqual(8)
-      expect(Object.values(await waits())).toEqual(Array(64).fill([SOON, 1]))
       await pass(SOON)
+      expect(await sweep()).toEqual(done(0, 3))
+      expect(monitor.pushes.map(({ length }) => length)).toEqual([1, 1, 1])
     }
+    expect(Object.values(await waits()).every(([, refusals]) => (refusals ?? 9) <= 1)).toBe(true)
     expect(told).toEqual(Array(20).fill([new Error('unavailable'), undefined]))
     monitor.isAway = false
-    monitor.pushes = []
-    expect(await sweep()).toEqual(done(64))
-    expect(monitor.pushes[0]).toHaveLength(1)
-    expect(monitor.pushes.length).toBeLessThanOrEqual(8)
+    await pass(SOON)
+    expect(await sweep()).toEqual(done(3))
+    await sweep()
     expect((await outbox.stats()).count).toBe(0)
   })
 
-  test('ends after seven small batches if none succeeds, and counts only their changes as refused', async () => {
-    const { monitor, sweep, add, waits } = open(manyDomains(300), () => 0, 2)
+  test('asks about other changes each time while none is accepted', async () => {
+    const { monitor, sweep } = open(manyDomains(40), () => 0, 2)
     monitor.isAway = true
-    await sweep()
-    expect(monitor.pushes).toHaveLength(7)
-    const pushed = new Set(monitor.pushes.flat())
-    const refused = Object.entries(await waits()).filter(([, [, refusals]]) => refusals === 1)
-    expect(new Set(refused.map(([domain]) => domain))).toEqual(pushed)
-    // Together, new and previously refused changes get only seven pushes.
-    add('new.com')
-    monitor.pushes = []
-    await pass(SOON)
-    await sweep()
-    expect(monitor.pushes).toHaveLength(7)
+    for (let sweeps = 0; sweeps < 13; sweeps += 1) {
+      await sweep()
+      await pass(SOON)
+    }
+    expect(new Set(monitor.pushes.flat()).size).toBe(40)
   })
 
-  test('splits large batches again and again if no push succeeds, down to a single change', async () => {
+  test('makes smaller and smaller pushes if none is accepted, down to a single change', async () => {
     const { monitor, sweep } = open(manyDomains(1000), () => 0, 100)
     monitor.isAway = true
     await sweep()
-    expect(monitor.pushes.map(({ length }) => length)).toEqual([100, 100, 100, 50, 25, 12, 6, 3, 1])
+    expect(monitor.pushes.map(({ length }) => length)).toEqual([100, 100, 50, 25, 12, 6, 3, 1])
   })
 
-  test('retries once-refused changes in growing batches, and restarts at one change after a new refusal', async () => {
+  test('pushes larger and larger batches again once a change is accepted', async () => {
     const { monitor, sweep } = open(manyDomains(16))
     monitor.isAway = true
     await sweep()
-    await pass(SOON)
     monitor.isAway = false
-    monitor.refused.add('n7.com')
     monitor.pushes = []
-    expect(await sweep()).toEqual(done(15, 1))
-    const sizes = monitor.pushes.map(({ length }) => length)
-    expect(sizes.slice(0, 4)).toEqual([1, 1, 2, 4])
-    const afterRefusals = sizes.filter((_, index) => monitor.pushes[index - 1]?.includes('n7.com'))
-    expect(new Set(afterRefusals)).toEqual(new Set([1]))
+    await pass(SOON)
+    for (let sweeps = 0; sweeps < 3; sweeps += 1) await sweep()
+    expect(monitor.pushes.slice(0, 2).map(({ length }) => length)).toEqual([1, 2])
+    expect(monitor.accepted).toHaveLength(16)
   })
 
   test('pushes each change alone after its second refusal, even while these pushes succeed', async () => {
@@ -209,33 +204,19 @@ describe('a sweep', () => {
   )
 
   test('ends after a hundred failed pushes, and leaves the remaining changes to the next sweep', async () => {
-    const { monitor, sweep, waits } = open(manyDomains(400))
-    for (const [index, domain] of manyDomains(400).entries()) if (index % 2) monitor.refused.add(domain)
+    const { monitor, sweep, waits } = open(manyDomains(480), () => 0, 1)
+    for (const [index, domain] of manyDomains(480).entries()) if (index % 4 === 1) monitor.refused.add(domain)
     const { synchronized, failed } = await sweep()
     expect(monitor.pushes.filter(pushed => pushed.some(domain => monitor.refused.has(domain)))).toHaveLength(100)
-    expect([synchronized + failed, synchronized > 0]).toEqual([400, true])
-    expect(Object.values(await waits()).filter(([wait]) => wait === 0).length).toBeGreaterThan(100)
+    expect([synchronized + failed, synchronized]).toEqual([480, 298])
+    expect(Object.values(await waits()).filter(([wait]) => wait === 0)).toHaveLength(82)
   })
 
-  test('pushes batches in random order, whether they contain new changes or changes refused once', async () => {
-    let draws = 1
-    const { monitor, sweep } = open(manyDomains(8), () => (draws *= 0.9), 2)
-    const toNumbers = () => monitor.pushes.flat().join('').replaceAll(/\D/g, '')
-    monitor.isAway = true
-    await sweep()
-    expect(toNumbers().slice(0, 8)).toBe('67452301')
-    monitor.isAway = false
-    monitor.pushes = []
-    await pass(SOON)
-    await sweep()
-    expect(toNumbers()).toBe('10325476')
-  })
-
-  test('delivers acceptable changes among many refused ones, because it pushes in random order', async () => {
-    let draws = 0
-    const { monitor, sweep } = open(manyDomains(100), () => (draws++ * 0.618) % 1)
+  test('delivers all acceptable changes among many refused ones', async () => {
+    const { monitor, sweep } = open(manyDomains(100))
     for (const domain of manyDomains(50)) monitor.refused.add(domain)
-    expect(await sweep()).toEqual(done(50, 50))
+    for (let sweeps = 0; sweeps < 5; sweeps += 1) await sweep()
+    expect(monitor.accepted).toHaveLength(50)
   })
 
   test('rejects if the store fails, and a later sweep pushes the changes once their lease has expired', async () => {
@@ -266,43 +247,8 @@ describe('a monitor that throws MonitorUnavailableError', () => {
     expect(Object.values(await waits())).toEqual(Array(10).fill([60_000, 0]))
     monitor.push = push
     await pass(60_000)
-    expect(await sweep()).toEqual(done(10))
-  })
-
-  test.each([
-    [1_000, 1_000],
-    [undefined, SOON],
-  ])(
-    'in the middle of a sweep (retryAfter %s) does not get accepted changes again; earlier refusals are reported',
-    async (retryAfter, wait) => {
-      const { monitor, sweep, told, waits } = open(['a.com', 'b.com', 'c.com', 'd.com'])
-      let pushes = 0
-      const unavailable = new MonitorUnavailableError('too many requests', { retryAfter })
-      monitor.push = changes => {
-        pushes += 1
-        if (pushes > 5) throw unavailable
-        if (changes.some(({ domain }) => domain === 'b.com')) throw new Error('no')
-        if (changes.some(({ domain }) => domain === 'c.com')) throw new Error('no')
-      }
-      expect(await sweep()).toEqual({ ...done(1, 3), unavailable: { retryAfter } })
-      expect(told).toEqual([
-        [unavailable, undefined],
-        [new Error('no'), 'b.com'],
-      ])
-      expect(await waits()).toEqual({ 'b.com': [SOON, 1], 'c.com': [wait, 0], 'd.com': [wait, 0] })
-    },
-  )
-
-  test('twice, with a different failure in between, still gets all changes in the same sweep', async () => {
-    const { monitor, sweep } = open(['a.com', 'b.com', 'c.com', 'd.com'])
-    const { push } = monitor
-    const failures = [new MonitorUnavailableError('504'), new Error('500'), new MonitorUnavailableError('504')]
-    monitor.push = (...call) => {
-      const failure = failures.shift()
-      if (failure) throw failure
-      return push(...call)
-    }
-    expect(await sweep()).toEqual(done(4))
+    expect(await sweep()).toEqual(done(3))
+    expect(await sweep()).toEqual(done(7))
   })
 
   test('only when a push contains a certain change counts as refusing it, and gets all other changes', async () => {
@@ -317,19 +263,143 @@ describe('a monitor that throws MonitorUnavailableError', () => {
   })
 
   test.each([
-    [undefined, 'two pushes', 2, SOON],
-    [0, 'one push', 1, SOON],
-    [-1, 'two pushes', 2, SOON],
-    [Number.NaN, 'two pushes', 2, SOON],
-    [Number.POSITIVE_INFINITY, 'one push', 1, HOUR],
-    [86_400_000, 'one push', 1, HOUR],
-  ])('with retryAfter %s gets %s, and then none for $3 ms', async (retryAfter, _, pushes, wait) => {
+    [undefined, 3, SOON],
+    [0, 2, SOON],
+    [-1, 3, SOON],
+    [Number.NaN, 3, SOON],
+    [Number.POSITIVE_INFINITY, 2, HOUR],
+    [86_400_000, 2, HOUR],
+  ])('with retryAfter %s gets these %i changes again after %i ms', async (retryAfter, pushes, wait) => {
     const { monitor, sweep, waits } = open(['a.com', 'b.com', 'c.com'], () => 0, 1)
     const push = vi.fn(() => Promise.reject(new MonitorUnavailableError('unavailable', { retryAfter })))
     monitor.push = push
     await sweep()
     expect(push).toHaveBeenCalledTimes(pushes)
-    expect(Object.values(await waits())).toEqual(Array(3).fill([wait, 0]))
+    const expected = [wait, wait, pushes === 3 ? wait : 0].map(milliseconds => [milliseconds, 0])
+    expect(Object.values(await waits())).toEqual(expected)
+  })
+
+  test('with a Retry-After for one change delays only the changes of that push', async () => {
+    const { monitor, sweep, waits } = open(manyDomains(10), () => 0, 2)
+    const { push } = monitor
+    monitor.push = (changes, context) => {
+      if (changes.some(({ domain }) => domain === 'n3.com'))
+        throw new MonitorUnavailableError('the quota of a team', { retryAfter: 60_000 })
+      return push(changes, context)
+    }
+    expect(await sweep()).toEqual(done(8, 2))
+    expect(await waits()).toEqual({ 'n2.com': [60_000, 0], 'n3.com': [60_000, 0] })
+    for (let sweeps = 0; sweeps < 2; sweeps += 1) {
+      await pass(60_000)
+      await sweep()
+    }
+    expect(await waits()).toEqual({ 'n3.com': [60_000, 1] })
+  })
+})
+
+/** For each row of the policy: how to get there. Returns the change about which the row decides. */
+const situations: Readonly<Record<string, (opened: ReturnType<typeof open>) => Promise<string | undefined>>> = {
+  'accepted any any': async ({ sweep, add }) => {
+    add('a.com')
+    await sweep()
+    return 'a.com'
+  },
+  'denied alone yes any': async ({ sweep, add, monitor }) => {
+    add('a.com', 'b.com')
+    monitor.refused.add('b.com')
+    await sweep()
+    return 'b.com'
+  },
+  'denied alone no none': async ({ sweep, add, monitor }) => {
+    add(...manyDomains(64))
+    monitor.isAway = true
+    await sweep()
+    return monitor.pushes.at(-1)?.[0]
+  },
+  'denied alone no some': async ({ sweep, add, monitor, outbox }) => {
+    add(...manyDomains(9))
+    monitor.isAway = true
+    const changes = await outbox.take(9, 0)
+    await outbox.postpone(changes.map(change => ({ change, wait: 0, isRefused: true })))
+    await sweep()
+    return monitor.pushes.at(-1)?.[0]
+  },
+  'unavailable alone yes any': async ({ sweep, add, monitor }) => {
+    add('a.com', 'b.com')
+    monitor.refused.add('b.com')
+    monitor.failure = new MonitorUnavailableError('503')
+    await sweep()
+    return 'b.com'
+  },
+  'unavailable alone no any': async ({ sweep, add, monitor }) => {
+    add(...manyDomains(64))
+    monitor.isAway = true
+    monitor.failure = new MonitorUnavailableError('503')
+    await sweep()
+    return monitor.pushes.at(-1)?.[0]
+  },
+  'failed with others yes any': async ({ add, monitor, ...opened }) => {
+    add(...manyDomains(1008))
+    for (const domain of manyDomains(1008).slice(504)) monitor.refused.add(domain)
+    await opened.sweep(1000)
+    return monitor.pushes[3]?.[9]
+  },
+  'failed with others no any': async ({ sweep, add, monitor }) => {
+    add(...manyDomains(64))
+    monitor.isAway = true
+    await sweep()
+    return 'n0.com'
+  },
+  'not pushed any any': async ({ sweep, add, monitor }) => {
+    add(...manyDomains(1000))
+    monitor.isAway = true
+    await sweep()
+    return 'n999.com'
+  },
+}
+
+describe('the policy for a change', () => {
+  const waitOf = {
+    never: undefined,
+    'at once': 0,
+    'after the first wait': SOON,
+    'after the backoff': SOON,
+  }
+
+  test.each(policy.map(row => [`${row.answer} ${row.accepts} ${row.refusals}`, row] as const))(
+    '"%s" is what becomes of it',
+    async (situation, row) => {
+      const opened = open([], () => 0, 168)
+      const before = situation === 'denied alone no some' ? 1 : 0
+      const domain = (await situations[situation]?.(opened)) ?? 'missing'
+      const found = (await opened.waits())[domain]
+      const refusals = before + Number(row.becomes === 'refused')
+      expect(found).toEqual(row.becomes === 'delivered' ? undefined : [waitOf[row.due], refusals])
+      const pending = (await opened.outbox.list(undefined, 2000)).find(each => each.domain === domain)
+      const isReasonKnown = !['accepted', 'not pushed'].includes(row.answer)
+      expect(Boolean(pending?.lastFailure)).toBe(isReasonKnown)
+    },
+  )
+
+  test('has exactly one row for each change', () => {
+    const answers = new Set(policy.map(({ answer }) => answer))
+    for (const answer of answers)
+      for (const accepts of [true, false])
+        for (const refusals of [0, 1, 7]) {
+          const isMatch = (row: PolicyRow) =>
+            row.answer === answer &&
+            row.accepts !== (accepts ? 'no' : 'yes') &&
+            row.refusals !== (refusals > 0 ? 'none' : 'some')
+          expect(policy.filter(isMatch), `${answer} ${accepts} ${refusals}`).toEqual([
+            findRow(answer, accepts, refusals),
+          ])
+        }
+  })
+
+  test('is the table in the documentation', () => {
+    const page = readFileSync(new URL(`../../docs/monitoring-failures.md`, import.meta.url), 'utf8')
+    for (const { answer, accepts, refusals, becomes, due } of policy)
+      expect(page).toContain(`| ${answer} | ${accepts} | ${refusals} | ${becomes} | ${due} |`)
   })
 })
 
@@ -348,7 +418,7 @@ describe('a push that hangs', () => {
     expect(await sweeping).toEqual(done(2, 1))
     const late = { name: 'TimeLimitError', message: 'The push did not end within its time limit of 30000 ms' }
     expect(told).toEqual([[expect.objectContaining(late), 'hangs.com']])
-    expect(reasons).toEqual(Array(3).fill(expect.objectContaining(late)))
+    expect(reasons).toEqual(Array(2).fill(expect.objectContaining(late)))
     expect(monitor.pushes).not.toContainEqual([])
   })
 
@@ -412,7 +482,7 @@ describe('the push of a call', () => {
     const { monitor, synchronizer, report, told, outbox } = open(['a.com', 'bad.com', 'c.com'])
     monitor.refused.add('bad.com')
     const registrations = ['a.com', 'bad.com', 'c.com'].map(toRegistration)
-    await expect(synchronizer.synchronize(registrations, report)).rejects.toThrow('no bad.com')
+    await expect(synchronizer.synchronize(registrations, performance.now(), report)).rejects.toThrow('no bad.com')
     expect(told).toEqual([[new Error('no bad.com'), 'bad.com']])
     expect(toDomains(await outbox.list(undefined, 10))).toEqual(['bad.com'])
   })
@@ -420,7 +490,9 @@ describe('the push of a call', () => {
   test('rejects while the monitor is unavailable, and does not call onError', async () => {
     const { monitor, synchronizer, report, told } = open(['a.com'])
     monitor.isAway = true
-    await expect(synchronizer.synchronize([toRegistration('a.com')], report)).rejects.toThrow('unavailable')
+    await expect(synchronizer.synchronize([toRegistration('a.com')], performance.now(), report)).rejects.toThrow(
+      'unavailable',
+    )
     expect(told).toEqual([])
   })
 })
@@ -479,4 +551,63 @@ test('while a call may still push its registrations, no sweep pushes them or the
   expect(await store.synchronizePending()).toEqual(done(0))
   await pass(TIME_LIMIT)
   expect(await store.synchronizePending()).toEqual(done(2))
+})
+
+test('at most `maxPushes` calls push at once, and the others wait, but no longer than their lease', async () => {
+  const outbox = createMemoryOutbox()
+  let running = 0
+  let most = 0
+  let hangs = false
+  const push: Push = async () => {
+    most = Math.max(most, ++running)
+    await (hangs ? new Promise(() => {}) : new Promise(resolve => setTimeout(resolve, 10)))
+    running -= 1
+  }
+  const { synchronize } = createSynchronizer({ push, timeLimit: TIME_LIMIT, maxPushes: 3 }, outbox)
+  const call = (domain: string) => synchronize([toRegistration(domain)], performance.now(), () => {})
+  const calls = manyDomains(1000).map(call)
+  await pass(4_000)
+  await Promise.all(calls)
+  expect(most).toBe(3)
+  hangs = true
+  const hanging = manyDomains(3).map(call)
+  const late = synchronize([toRegistration('late.com')], performance.now() - 70_000, () => {})
+  const outcomes = Promise.allSettled([...hanging, late])
+  await pass(2 * TIME_LIMIT - 40_000)
+  await expect(late).rejects.toThrow('no time to push')
+  await pass(2 * TIME_LIMIT)
+  expect((await outcomes).map(({ status }) => status)).toEqual(Array(4).fill('rejected'))
+})
+
+test('a process that is frozen between lease and push pushes nothing when it continues', async () => {
+  const push = vi.fn()
+  const store = createMemoryStore({ synchronize: push, synchronizeTimeLimit: TIME_LIMIT, onError() {} })
+  const saved = await save(store, '1', ['a.com'])
+  await pass(LEASE)
+  await expect(store.synchronize?.(saved)).rejects.toThrow('no time to push')
+  expect(push).not.toHaveBeenCalled()
+  await pass(LEASE)
+  const { outbox, sweep, monitor } = open(['b.com'])
+  const { take } = outbox
+  outbox.take = async (...parameters) => {
+    const taken = await take(...parameters)
+    vi.setSystemTime(Date.now() + LEASE)
+    await pass(LEASE)
+    return taken
+  }
+  expect(await sweep()).toEqual(done(0, 1))
+  expect(monitor.pushes).toEqual([])
+})
+
+test('a failure that the database cannot store is saved in ASCII', async () => {
+  const { outbox, sweep, monitor } = open(['a.com'])
+  monitor.isAway = true
+  monitor.failure = new Error('it can’t')
+  const { postpone } = outbox
+  outbox.postpone = async postponements => {
+    if (postponements.some(({ failure }) => failure?.includes('’'))) throw new Error('untranslatable character')
+    return postpone(postponements)
+  }
+  await sweep()
+  expect(await outbox.list(undefined, 1)).toMatchObject([{ lastFailure: 'Error: it can?t', refusals: 1 }])
 })

@@ -1,4 +1,4 @@
-import { LONGEST_WAIT, type Push, toChange, type WaitingChange } from '../../outbox/contract.ts'
+import { type LeasedChange, LONGEST_WAIT, type Push, toChange } from '../../outbox/contract.ts'
 import type { Change, ListedRegistration, Registration } from '../../rules/registration.ts'
 import type { ManagedStoreOptions, StoreBackend } from '../../store/managed-store.ts'
 import { type Process, type StepOutcome, type World, waitFor } from './processes.ts'
@@ -17,7 +17,7 @@ const PUSH_TIME_LIMIT = 600_000
 const byDomain = (one: Change, other: Change) => (one.domain + one.kind < other.domain + other.kind ? -1 : 1)
 
 /** Omits fields that a store adds to a change, such as a time, because they would make equal states look different. */
-const toWaiting = (change: WaitingChange) => ({ ...toChange(change), refusals: change.refusals })
+const toLeased = (change: LeasedChange) => ({ ...toChange(change), refusals: change.refusals })
 
 function fail(): never {
   throw new Error('It failed on purpose')
@@ -101,7 +101,7 @@ export function connectBackend(world: World, process: Process, backend: StoreBac
     outbox: {
       ...through(outbox),
       take(limit, lease) {
-        const take = async () => (await outbox.take(limit, lease)).map(toWaiting).toSorted(byDomain)
+        const take = async () => (await outbox.take(limit, lease)).map(toLeased).toSorted(byDomain)
         const takeAll = async () => {
           await endLeases(backend)
           return take()

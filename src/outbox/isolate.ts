@@ -1,0 +1,122 @@
+import { TimeLimitError } from '../time/deadline.ts'
+
+/** The outcome of the attempts up to now. */
+export interface Progress {
+  readonly hasSucceeded: boolean
+  readonly failures: number
+  /** Failures since the last success. */
+  readonly failuresInARow: number
+  /** The last failure. */
+  readonly cause: unknown
+}
+
+/** The failure of an attempt. */
+export interface Failure {
+  readonly cause: unknown
+  /** Whether not to attempt the items of this part again. */
+  readonly isPutOff?: boolean
+}
+
+/** How to process items if some of them may fail. */
+export interface Isolating<Item> {
+  /**
+   * Processes some of the items.
+   *
+   * @returns `null` if all of them succeeded, otherwise the failure. If this method rejects, the work ends.
+   */
+  attempt(part: readonly Item[]): Promise<Failure | null>
+  /** Called before each attempt. Returns whether to stop. */
+  isOver(progress: Progress): boolean
+  /** The maximum number of items in an attempt. */
+  readonly largest?: number
+  /** The maximum number of items in the first attempt. The maximum doubles with each success. Default: `largest`. */
+  readonly first?: number
+  /** The maximum number of items in an attempt with this item, if it is known to fail. */
+  sizeOf?(item: Item): number | undefined
+}
+
+/** The last failure of an item. */
+export interface ItemFailure {
+  readonly cause: unknown
+  /** Whether the item was attempted alone. */
+  readonly isAlone: boolean
+}
+
+/** The outcome of {@link isolate}. */
+export interface Isolated<Item> extends Progress {
+  /** The items that did not succeed. `null`: the item was not attempted. */
+  readonly unfinished: ReadonlyMap<Item, ItemFailure | null>
+  /** Whether the work ended although some items could have been attempted again. */
+  readonly isCut: boolean
+  /** For each item that failed: how many items the next attempt with this item may have. */
+  readonly sizes: ReadonlyMap<Item, number>
+}
+
+/**
+ * Processes items in one queue, and isolates failing items so that they do not affect others. The items of a failed
+ * attempt go to the end of the queue, and each attempt with one of them is at most half as large from then on, until
+ * each failing item is alone. Items that have failed and items that have not do not share an attempt.
+ *
+ * If everything fails, attempts shrink quickly: from the second failure in a row on, all attempts are at most half as
+ * large as the failed one. The maximum doubles with each success. After a timeout, a quarter replaces the half, because
+ * the next attempt also gets less time.
+ */
+export async function isolate<Item>(
+  items: readonly Item[],
+  { attempt, isOver, largest = Number.POSITIVE_INFINITY, first = largest, sizeOf }: Isolating<Item>,
+): Promise<Isolated<Item>> {
+  const queue = [...items]
+  const unfinished = new Map<Item, ItemFailure | null>(items.map(item => [item, null]))
+  const sizes = new Map<Item, number>()
+  for (const item of items) {
+    const size = sizeOf?.(item)
+    if (size !== undefined) sizes.set(item, size)
+  }
+  const progress = { hasSucceeded: false, failures: 0, failuresInARow: 0, cause: undefined as unknown }
+  let window = first
+  while (queue.length > 0 && !isOver(progress)) {
+    const part = takePart(queue, sizes, window)
+    const failure = await attempt(part)
+    if (!failure) {
+      for (const item of part) unfinished.delete(item)
+      progress.hasSucceeded = true
+      progress.failuresInARow = 0
+      window = Math.min(largest, 2 * window)
+      continue
+    }
+    progress.cause = failure.cause
+    progress.failures += 1
+    progress.failuresInARow += 1
+    const isLate = failure.cause instanceof TimeLimitError
+    const smaller = Math.max(1, Math.floor(part.length / (isLate ? 4 : 2)))
+    if (isLate || progress.failuresInARow > 1) window = smaller
+    for (const item of part) {
+      // A part that was put off once need not be at fault, so it keeps its size until it fails again.
+      sizes.set(item, failure.isPutOff && !sizes.has(item) ? part.length : smaller)
+      unfinished.set(item, { cause: failure.cause, isAlone: part.length === 1 })
+    }
+    if (part.length > 1 && !failure.isPutOff) queue.push(...part)
+  }
+  return { ...progress, unfinished, sizes, isCut: queue.length > 0 }
+}
+
+/** Removes and returns the longest part from the front of the queue that may be attempted together. */
+function takePart<Item>(queue: Item[], sizes: ReadonlyMap<Item, number>, window: number): readonly Item[] {
+  const hasFailed = sizes.has(queue[0] as Item)
+  let most = window
+  let count = 0
+  for (const item of queue) {
+    most = Math.min(most, sizes.get(item) ?? window)
+    if (count >= most || sizes.has(item) !== hasFailed) break
+    count += 1
+  }
+  return queue.splice(0, count)
+}
+
+/**
+ * The number of consecutive failures after which everything is assumed to fail. This number is large enough for
+ * attempts to shrink to a single item first.
+ *
+ * @param size The number of items in the largest attempt.
+ */
+export const mostFailuresInARow = (size: number) => Math.ceil(Math.log2(size)) + 2

@@ -76,7 +76,7 @@ describe('3,000 pending releases', () => {
     expect(receiver.accepted.size).toBe(3000)
     // The 3,000 releases need at least thirty requests, which the gateway accepts within five time windows.
     expect(receiver.requests).toBeLessThanOrEqual(mostRequests)
-    expect(mostOften()).toBeLessThanOrEqual(4)
+    expect(mostOften()).toBeLessThanOrEqual(6)
     expect(took).toBeLessThanOrEqual(mostWindows * window)
   })
 

@@ -92,7 +92,7 @@ async function follow(
   }
   isOpen = true
   // While none is accepted, a sweep asks about three others, and each accepted one may be the last for a while.
-  const most = (size - bad.size + 2) * (size / 3 + 3)
+  const most = (size - bad.size + 2) * (size / 3 + 20)
   let mostPushes = 8
   for (let sweeps = 0; accepted.size < size - bad.size; sweeps += 1) {
     expect(sweeps, `${accepted.size} of ${size - bad.size} good changes were accepted`).toBeLessThan(most)

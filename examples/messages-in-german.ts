@@ -25,7 +25,7 @@ export const german: Readonly<Record<HostnameReason, Sentence>> = {
   invisible_character: ({ character }) => `enthält ${name(character)}, das unsichtbar ist`,
   typographic_quote: ({ character }) => `enthält das Anführungszeichen ${name(character)}`,
   typographic_dash: ({ character }) => `enthält den Gedankenstrich ${name(character)}`,
-  star_character: ({ character }) => `beginnt mit ${name(character)} statt mit „*“`,
+  star_character: ({ character }) => `beginnt mit ${character ? name(character) : 'einem Code'} statt mit „*“`,
   dot_character: ({ character }) => `enthält ${name(character)} statt eines Punktes`,
   wildcard_dot: ({ character }) => `hat nach „*“ ${name(character)} statt eines Punktes`,
   underscore: 'enthält einen Unterstrich, den das DNS kennt, ein Hostname aber nicht haben darf',

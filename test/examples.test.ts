@@ -123,11 +123,9 @@ describe('the example server', () => {
     }))
 
   test.each(['express.ts', 'sqlite.ts', 'fastify.ts', 'fetch.ts', 'own-accounts.ts'])(
-    '%s is short enough to be copied',
+    '%s can be copied: it imports no other file',
     example => {
-      const source = readFileSync(new URL(`examples/${example}`, root), 'utf8')
-      expect(source.split('\n').length).toBeLessThan(40)
-      expect(source).not.toMatch(/from '\.\.?\//)
+      expect(readFileSync(new URL(`examples/${example}`, root), 'utf8')).not.toMatch(/from '\.\.?\//)
     },
   )
 })

@@ -1,6 +1,6 @@
 import { eachPage } from '../operations/each-registration.ts'
 import { importDomains, type RegistrationToImport } from '../operations/import-domains.ts'
-import type { ListedRegistration } from '../rules/registration.ts'
+import type { Registration } from '../rules/registration.ts'
 import type { ManagedStore } from '../store/managed-store.ts'
 import { type Command, type Invocation, type Result, readLines } from './command.ts'
 import { UsageError } from './database.ts'
@@ -43,14 +43,14 @@ export const exportRegistrations: Command = {
   },
 }
 
-const toJsonLine = (registration: ListedRegistration) => `${toJson(toData(registration))}\n`
+const toJsonLine = (registration: Registration) => `${toJson(toData(registration))}\n`
 
-const toImportLine = (registration: ListedRegistration) => `${toJson(registration)}\n`
+const toImportLine = (registration: Registration) => `${toJson(registration)}\n`
 
 const columns = ['domain', 'domainId', 'teamId', 'createdAt', 'synchronized'] as const
 
 /** RFC 4180, section 2. Only team IDs may need quotes. */
-function toCsv({ createdAt, ...registration }: ListedRegistration): string {
+function toCsv({ createdAt, ...registration }: Registration): string {
   const row = { ...registration, createdAt: createdAt.toISOString() }
   return `${columns.map(column => quote(String(row[column]))).join()}\r\n`
 }

@@ -4,7 +4,7 @@ import type { ManagedKeyStore } from '../keys/key-store.ts'
 import { eachRegistration, toCursor } from '../operations/each-registration.ts'
 import { findOwners } from '../operations/find-owners.ts'
 import { releaseAll, transfer } from '../operations/transfer.ts'
-import type { ListedRegistration, Registration } from '../rules/registration.ts'
+import type { Registration } from '../rules/registration.ts'
 import { toName } from '../rules/submitted.ts'
 import { toUuid } from '../store/arguments.ts'
 import { MOST_AT_ONCE } from '../store/contract.ts'
@@ -28,7 +28,7 @@ export function toDisplayed(domain: string): string {
   return shown === domain ? domain : `${domain} (${shown})`
 }
 
-export const toData = ({ domain, domainId, teamId, createdAt, synchronized }: ListedRegistration) => ({
+export const toData = ({ domain, domainId, teamId, createdAt, synchronized }: Registration) => ({
   domain,
   domainId,
   teamId,
@@ -56,7 +56,7 @@ export const list: Command = {
     const order = values.order as 'oldest' | 'newest' | undefined
     const limit = readLimit(values)
     const store = connect().createStore()
-    const found: ListedRegistration[] = []
+    const found: Registration[] = []
     for await (const registration of eachRegistration(store, { ...ofTeam(teamId), below, domain, order, after })) {
       found.push(registration)
       // Reads one registration more than requested, to find out whether there are more.

@@ -4,7 +4,6 @@ import { addBelow, isParted } from '../rules/overlap.ts'
 import {
   COUNTED_AT_LEAST,
   FOUND_BEHIND_SUFFIXES,
-  type ListedRegistration,
   type LookUp,
   type LookUpResult,
   type NamesBelow,
@@ -39,7 +38,7 @@ export interface MemoryStore extends ManagedStore {
 /**
  * A registration in the form in which the store keeps it. Only the outbox knows which registrations are synchronized.
  */
-type StoredRegistration = Omit<ListedRegistration, 'synchronized'>
+type StoredRegistration = Omit<Registration, 'synchronized'>
 
 /**
  * Creates a store in memory, for a first try and for tests. Its registrations are lost when the process ends. The store

@@ -1,4 +1,4 @@
-import type { ListedRegistration } from '../rules/registration.ts'
+import type { Registration } from '../rules/registration.ts'
 import { type DomainStore, type ListOptions, MOST_AT_ONCE } from '../store/contract.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 import { letOthersRun } from '../time/let-others-run.ts'
@@ -25,7 +25,7 @@ export type EachRegistrationOptions = Omit<ListOptions, 'limit'>
 export function eachRegistration(
   store: DomainStore,
   options: EachRegistrationOptions = {},
-): AsyncGenerator<ListedRegistration, void, undefined> {
+): AsyncGenerator<Registration, void, undefined> {
   const list = requireMethod(store, 'list')
   if ('limit' in options)
     throw new TypeError('The option "limit" does not exist here: leave the loop when you have enough')
@@ -38,9 +38,9 @@ async function* eachOf<T>(pages: AsyncIterable<readonly T[]>): AsyncGenerator<T,
 
 /** Iterates over the pages of a list. Never yields an empty page; a page that is not full is the last one. */
 export async function* eachPage(
-  list: (page: ListOptions) => Awaitable<readonly ListedRegistration[]>,
+  list: (page: ListOptions) => Awaitable<readonly Registration[]>,
   options: EachRegistrationOptions,
-): AsyncGenerator<readonly ListedRegistration[], void, undefined> {
+): AsyncGenerator<readonly Registration[], void, undefined> {
   for (let after = options.after; ; ) {
     const page = await list({ ...options, after, limit: MOST_AT_ONCE })
     const last = page.at(-1)
@@ -59,7 +59,7 @@ export async function* eachPage(
 export async function* eachPageHeld(
   store: DomainStore,
   teamId: string,
-): AsyncGenerator<readonly ListedRegistration[], void, undefined> {
+): AsyncGenerator<readonly Registration[], void, undefined> {
   const list = requireMethod(store, 'list')
   const [last] = await list({ teamId, order: 'newest', limit: 1 })
   if (!last) return
@@ -71,12 +71,12 @@ export async function* eachPageHeld(
 }
 
 /** @throws {TypeError} if a store lists the same page again, because the iteration would then never end. */
-export function advance(last: ListedRegistration, options: ListOptions): string {
+export function advance(last: Registration, options: ListOptions): string {
   const next = toCursor(last, options)
   if (next === options.after) throw new TypeError('The store lists the same page again: its "list" must honor "after"')
   return next
 }
 
 /** Returns the cursor of the page that begins after a registration. */
-export const toCursor = ({ domainId, domain }: ListedRegistration, { below }: ListOptions): string =>
+export const toCursor = ({ domainId, domain }: Registration, { below }: ListOptions): string =>
   below === undefined ? domainId : domain

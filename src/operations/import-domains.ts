@@ -2,7 +2,7 @@ import type { HostnameRejection } from '../hostname/classify.ts'
 import { isText, matches, type Rule, requireFields } from '../options.ts'
 import { createImportRequest, type ImportConflict, judgeImports } from '../rules/judge.ts'
 import { baseOf, isWildcard } from '../rules/name.ts'
-import type { ListedRegistration } from '../rules/registration.ts'
+import type { Registration } from '../rules/registration.ts'
 import { isName, readSubmitted } from '../rules/submitted.ts'
 import { timeOfUuid } from '../runtime/uuid.ts'
 import { type DomainStore, MOST_AT_ONCE } from '../store/contract.ts'
@@ -10,7 +10,7 @@ import { letOthersRun } from '../time/let-others-run.ts'
 import { requireMethod } from './call.ts'
 
 /** A registration to import: what {@link eachRegistration} yields, or a line of an export. */
-export interface RegistrationToImport extends Omit<ListedRegistration, 'registrableDomain' | 'createdAt'> {
+export interface RegistrationToImport extends Omit<Registration, 'registrableDomain' | 'createdAt'> {
   /** A UUID of version 7, as all bundled stores generate. */
   readonly domainId: string
   readonly domain: string
@@ -135,7 +135,7 @@ async function importPart(store: DomainStore, part: readonly RegistrationToImpor
 const MOST_AHEAD = 86_400_000
 
 interface Readable {
-  readonly row: ListedRegistration
+  readonly row: Registration
   readonly todaysDomain: string
 }
 

@@ -1,5 +1,5 @@
 import { type KeyContext, requireScope } from '../keys/key-context.ts'
-import type { ListedRegistration } from '../rules/registration.ts'
+import type { Registration } from '../rules/registration.ts'
 import type { DomainStore, ListOptions } from '../store/contract.ts'
 import { type Deadline, waitForStore } from '../time/deadline.ts'
 import {
@@ -122,10 +122,10 @@ const EXPORT_PAGE = 200
  * Not written as a generator, because a generator would keep the previous page in memory while it reads the next one.
  */
 function toPages(
-  first: readonly ListedRegistration[],
-  read: (after: string) => Promise<readonly ListedRegistration[]>,
+  first: readonly Registration[],
+  read: (after: string) => Promise<readonly Registration[]>,
 ): AsyncIterableIterator<readonly ListedDomain[], void> {
-  let begun: readonly ListedRegistration[] | undefined = first
+  let begun: readonly Registration[] | undefined = first
   let after: string | undefined
   return {
     [Symbol.asyncIterator]() {
@@ -146,7 +146,7 @@ function toPages(
   }
 }
 
-const ask = (store: DomainStore, page: ListOptions, deadline: Deadline): Promise<readonly ListedRegistration[]> =>
+const ask = (store: DomainStore, page: ListOptions, deadline: Deadline): Promise<readonly Registration[]> =>
   tryStore('The registrations could not be listed.', () =>
     waitForStore(store, requireMethod(store, 'list')(page), deadline),
   )

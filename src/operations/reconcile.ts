@@ -1,4 +1,4 @@
-import type { ListedRegistration, Registration } from '../rules/registration.ts'
+import type { Registration } from '../rules/registration.ts'
 import { toName } from '../rules/submitted.ts'
 import type { DomainStore } from '../store/contract.ts'
 import { letOthersRun } from '../time/let-others-run.ts'
@@ -67,7 +67,7 @@ export async function* reconcile(
 
 /** Walks both sides in order of their IDs. */
 async function* compare(
-  registered: AsyncGenerator<ListedRegistration, void>,
+  registered: AsyncGenerator<Registration, void>,
   watched: AsyncGenerator<Watched, void>,
 ): AsyncGenerator<Correction, void> {
   try {
@@ -90,7 +90,7 @@ const isOfAnotherTeam = (watched: Watched, registration: Registration): boolean 
   watched.teamId !== undefined && watched.teamId !== registration.teamId
 
 /** Once one side has ended, the next ID of the other side always counts as the smaller one. */
-function compareIds(left: IteratorResult<ListedRegistration>, right: IteratorResult<Watched>): number {
+function compareIds(left: IteratorResult<Registration>, right: IteratorResult<Watched>): number {
   if (left.done) return 1
   if (right.done) return -1
   if (left.value.domainId === right.value.domainId) return 0

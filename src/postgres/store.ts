@@ -3,7 +3,6 @@ import { ancestorsOf } from '../rules/name.ts'
 import type {
   ImportFindings,
   ImportRequest,
-  ListedRegistration,
   LookUp,
   LookUpResult,
   Registration,
@@ -199,7 +198,7 @@ async function importAll(
   return findings
 }
 
-function insertAsGiven({ change, statements }: StoreTransaction, saved: readonly ListedRegistration[]): void {
+function insertAsGiven({ change, statements }: StoreTransaction, saved: readonly Registration[]): void {
   if (saved.length === 0) return
   const rows = saved.map(({ domainId, domain, registrableDomain, teamId, createdAt }) => {
     const { secondLevelDomain, path } = toKey(domain)

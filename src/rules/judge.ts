@@ -15,7 +15,6 @@ import {
 import type {
   ImportFindings,
   ImportRequest,
-  ListedRegistration,
   LookUp,
   LookUpResult,
   NamesBelow,
@@ -198,7 +197,7 @@ const NOBODY = ''
  *   domains.
  */
 export const createImportRequest = (
-  rows: readonly ListedRegistration[],
+  rows: readonly Registration[],
   todaysDomains: readonly string[],
 ): ImportRequest => ({
   ...createLookUp(NOBODY, rows),
@@ -217,12 +216,12 @@ export const createImportRequest = (
  *
  * @returns One verdict for each registration, in the same order.
  */
-export function judgeImports(rows: readonly ListedRegistration[], found: ImportFindings): readonly ImportVerdict[] {
+export function judgeImports(rows: readonly Registration[], found: ImportFindings): readonly ImportVerdict[] {
   const held = new Map<string, Registration>(found.registrations.map(each => [each.domain, each]))
   const takenIds = new Set(found.takenIds)
   const holdings = createHoldings(NOBODY, findBases(rows), found)
 
-  function judgeOne(row: ListedRegistration): ImportVerdict {
+  function judgeOne(row: Registration): ImportVerdict {
     const same = held.get(row.domain)
     if (same && same.teamId !== row.teamId) return 'domain_already_licensed'
     if (same) return same.domainId === row.domainId ? 'existing' : 'domain_has_another_id'

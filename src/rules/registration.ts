@@ -28,7 +28,7 @@ export interface Registration extends Name {
   readonly createdAt: Date
 }
 
-/** A registration in a list. */
+/** Another name of {@link Registration}, for applications that import it. The two types are the same. */
 export type ListedRegistration = Registration
 
 /**
@@ -154,5 +154,5 @@ export interface ImportRequest extends LookUp {
    *
    * @returns At most 1,000 registrations, to be saved with their own IDs, teams and times.
    */
-  decide(found: ImportFindings): readonly ListedRegistration[]
+  decide(found: ImportFindings): readonly Registration[]
 }

@@ -1,7 +1,6 @@
 import type {
   ImportFindings,
   ImportRequest,
-  ListedRegistration,
   LookUp,
   LookUpResult,
   Registration,
@@ -179,7 +178,7 @@ export interface DomainStore {
    * @throws {InvalidCursorError} if `after` cannot have come from this store.
    * @throws {TypeError} if an option is invalid or unknown, such as a `limit` above 1,000.
    */
-  list?(options?: ListOptions): Awaitable<readonly ListedRegistration[]>
+  list?(options?: ListOptions): Awaitable<readonly Registration[]>
 
   /**
    * Saves registrations unchanged, for {@link importDomains}.

@@ -15,7 +15,6 @@ import { baseOf, isWildcard, type Name } from '../rules/name.ts'
 import type {
   ImportFindings,
   ImportRequest,
-  ListedRegistration,
   LookUp,
   LookUpResult,
   Registration,
@@ -80,7 +79,7 @@ export interface ManagedStore extends DomainStore {
   get(domainId: string): Awaitable<Registration | null>
   find(question: LookUp): Awaitable<LookUpResult>
   release(teamId: string, domains: readonly string[]): Awaitable<readonly Registration[]>
-  list(options?: ListOptions): Awaitable<readonly ListedRegistration[]>
+  list(options?: ListOptions): Awaitable<readonly Registration[]>
   count(options?: Pick<ListOptions, 'teamId'>): Awaitable<number>
   /**
    * Runs one sweep: pushes the pending changes that are due, beginning with those that were never refused. {@link
@@ -199,7 +198,7 @@ export interface StoreBackend {
     recording: ReleaseRecording,
   ): Awaitable<TransferredRegistrations>
   /** See {@link DomainStore.list}. */
-  list(page: ListPage): Awaitable<readonly ListedRegistration[]>
+  list(page: ListPage): Awaitable<readonly Registration[]>
   /** @param teamId Default: all teams. */
   count(teamId: string | undefined): Awaitable<number>
   /**

@@ -1,6 +1,6 @@
 import { changeOf } from '../outbox/contract.ts'
 import { createImportRequest } from '../rules/judge.ts'
-import type { Change, ImportFindings, ListedRegistration } from '../rules/registration.ts'
+import type { Change, ImportFindings, Registration } from '../rules/registration.ts'
 import { createUuidGenerator } from '../runtime/uuid.ts'
 import { attempt, manyDomains, methodOf, save, toDomains, toTestName } from './calls.ts'
 import { checkEqual } from './check.ts'
@@ -9,7 +9,7 @@ import type { SuiteStore } from './suite-store.ts'
 
 const createId = createUuidGenerator()
 
-const toImport = (domain: string, more: Partial<ListedRegistration> = {}): ListedRegistration => ({
+const toImport = (domain: string, more: Partial<Registration> = {}): Registration => ({
   ...toTestName(domain),
   domainId: createId(),
   teamId: '1',
@@ -18,7 +18,7 @@ const toImport = (domain: string, more: Partial<ListedRegistration> = {}): Liste
   ...more,
 })
 
-const importInto = async (store: SuiteStore, rows: readonly ListedRegistration[]): Promise<ImportFindings> =>
+const importInto = async (store: SuiteStore, rows: readonly Registration[]): Promise<ImportFindings> =>
   methodOf(
     store,
     'import',
@@ -132,4 +132,4 @@ export const importCases: readonly CaseDefinition[] = [
   },
 ]
 
-const toTeams = (registrations: readonly ListedRegistration[]) => registrations.map(({ teamId }) => teamId)
+const toTeams = (registrations: readonly Registration[]) => registrations.map(({ teamId }) => teamId)

@@ -1,4 +1,4 @@
-import type { ListedRegistration } from '../../src/rules/registration.ts'
+import type { Registration } from '../../src/rules/registration.ts'
 import type { DomainStore } from '../../src/store/contract.ts'
 import { InvalidCursorError } from '../../src/store/invalid-cursor.ts'
 
@@ -9,7 +9,7 @@ export const toDomainId = (number: number): string => `01a1fdc4-24dc-7291-9bdf-$
 /** A store that creates each page when it is requested, so its own memory does not grow. */
 export function createGeneratedStore(count: number) {
   const seen = { pages: 0 }
-  const toRegistration = (number: number): ListedRegistration => ({
+  const toRegistration = (number: number): Registration => ({
     ...{ domain: `n${number}.example.com`, registrableDomain: 'example.com', teamId: '1' },
     ...{ domainId: toDomainId(number), synchronized: true, createdAt },
   })

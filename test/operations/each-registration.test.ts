@@ -4,8 +4,8 @@ import {
   eachRegistration,
   findOwners,
   importDomains,
-  type ListedRegistration,
   type ListOptions,
+  type Registration,
   reconcile,
   releaseAll,
 } from '../../src/index.ts'
@@ -106,7 +106,7 @@ test('releaseAll keeps names that are registered while it runs, and ends once it
 
 test('other work runs between two pages, even if the store returns synchronously', async () => {
   const store = await createFilledStore(3500)
-  const rows: ListedRegistration[] = []
+  const rows: Registration[] = []
   for await (const row of eachRegistration(store)) rows.push(row)
   const walks = [
     () => collect(store),

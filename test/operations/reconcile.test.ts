@@ -7,7 +7,7 @@ import {
   transfer,
   type Watched,
 } from '../../src/index.ts'
-import type { ListedRegistration } from '../../src/rules/registration.ts'
+import type { Registration } from '../../src/rules/registration.ts'
 import type { DomainStore } from '../../src/store/contract.ts'
 import { counts } from '../counts.ts'
 import { createStore, team1, team2 } from '../fixtures.ts'
@@ -160,7 +160,7 @@ test('`reconcile` rejects an unsorted or malformed watched list, and a store wit
 
 test(`reconcile keeps only one page in memory, even for ${counts.registrations} watched names`, async () => {
   const toId = (number: number) => `01a1fdc4-24dc-7291-9bdf-${number.toString(16).padStart(12, '0')}`
-  const toRegistration = (number: number): ListedRegistration => ({
+  const toRegistration = (number: number): Registration => ({
     ...{ domain: `n${number}.example.com`, registrableDomain: 'example.com', teamId: '1' },
     ...{ domainId: toId(number), synchronized: true, createdAt: new Date(0) },
   })
@@ -173,7 +173,7 @@ test(`reconcile keeps only one page in memory, even for ${counts.registrations} 
     findTeam: () => null,
     register: () => Promise.reject(new Error('This store only lists')),
     async list({ after, limit = 1000 } = {}) {
-      const page: ListedRegistration[] = []
+      const page: Registration[] = []
       for (let number = after === undefined ? 0 : numberOf(after) + 1; page.length < limit; number += 1) {
         if (number >= counts.registrations) break
         if (isRegistered(number)) page.push(toRegistration(number))

@@ -1,15 +1,7 @@
 import { changeOf, LONGEST_WAIT, type Outbox, type Postponement, type Push } from '../../src/outbox/contract.ts'
 import { ancestorsOf, type Name } from '../../src/rules/name.ts'
 import { isParted } from '../../src/rules/overlap.ts'
-import type {
-  Change,
-  ListedRegistration,
-  LookUp,
-  LookUpResult,
-  NamesBelow,
-  Registration,
-  Team,
-} from '../../src/rules/registration.ts'
+import type { Change, LookUp, LookUpResult, NamesBelow, Registration, Team } from '../../src/rules/registration.ts'
 import type { ListPage } from '../../src/store/arguments.ts'
 import {
   createManagedStore,
@@ -24,7 +16,7 @@ import type { StoreSetup, SuiteStore } from '../../src/testing/index.ts'
 const pause = () => Promise.resolve()
 
 type Unlock = () => void
-export type Row = Omit<ListedRegistration, 'synchronized'>
+export type Row = Omit<Registration, 'synchronized'>
 
 /** A pending change. */
 export interface Waiting {

@@ -2,7 +2,7 @@ import express from 'express'
 import { isApiError } from '../../src/errors/api-error.ts'
 import { importDomains, type RegistrationToImport } from '../../src/operations/import-domains.ts'
 import { releaseAll, type TransferOptions, transfer } from '../../src/operations/transfer.ts'
-import type { ListedRegistration, LookUp, LookUpResult } from '../../src/rules/registration.ts'
+import type { LookUp, LookUpResult, Registration } from '../../src/rules/registration.ts'
 import type { DomainStore, ListOptions } from '../../src/store/contract.ts'
 import type { ManagedStore } from '../../src/store/managed-store.ts'
 
@@ -49,7 +49,7 @@ export function createReader(origin: () => string): DomainStore & Pick<ManagedSt
   return {
     findTeam: unused,
     register: unused,
-    list: (options?: ListOptions) => ask<readonly ListedRegistration[]>('list', options ?? {}),
+    list: (options?: ListOptions) => ask<readonly Registration[]>('list', options ?? {}),
     find: (question: LookUp) => ask<LookUpResult>('find', question),
     countPending: () => ask<number>('countPending'),
   }

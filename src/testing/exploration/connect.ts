@@ -1,5 +1,5 @@
 import { type LeasedChange, LONGEST_WAIT, type Push, toChange } from '../../outbox/contract.ts'
-import type { Change, ListedRegistration, Registration } from '../../rules/registration.ts'
+import type { Change, Registration } from '../../rules/registration.ts'
 import type { ManagedStoreOptions, StoreBackend } from '../../store/managed-store.ts'
 import { type Process, type StepOutcome, type World, waitFor } from './processes.ts'
 import { scenarioTeams } from './scenarios.ts'
@@ -81,7 +81,7 @@ export function connectBackend(world: World, process: Process, backend: StoreBac
     ...(backend.import && {
       import: request =>
         ask('import', async () => {
-          let imported: readonly ListedRegistration[] = []
+          let imported: readonly Registration[] = []
           const findings = await backend.import?.({
             ...request,
             decide: found => (imported = request.decide(found)),

@@ -1,5 +1,5 @@
 import { CallError, type CallOptions } from '../client/call.ts'
-import { displayHostname } from '../hostname/display.ts'
+import { showHostname } from '../hostname/shown-hostname.ts'
 import type { createAnnouncer } from './dom.ts'
 import type { ElementWords } from './words.ts'
 
@@ -40,10 +40,13 @@ function codeOf(status: number): string {
   return status >= 500 ? 'internal_error' : ''
 }
 
+/** The service accepts only known top-level domains, so the element needs no list of them, which is large. */
+export const display = (domain: string): string => showHostname(domain, () => true)
+
 /** A name as people read it. The direction of the page does not change the order of its labels. */
 export function createName(domain: string): HTMLElement {
   const name = document.createElement('bdi')
   name.dir = 'ltr'
-  name.textContent = displayHostname(domain)
+  name.textContent = display(domain)
   return name
 }

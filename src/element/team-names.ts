@@ -1,9 +1,8 @@
 import { deleteAll } from '../client/delete-all.ts'
 import { listAll } from '../client/list-all.ts'
-import { displayHostname } from '../hostname/display.ts'
 import type { ListedDomain } from '../wire/response.ts'
 import { create, createAlert, createButton } from './dom.ts'
-import { createName, explainFailure, isNotOffered, PATIENCE, type Surface } from './panel.ts'
+import { createName, display, explainFailure, isNotOffered, PATIENCE, type Surface } from './panel.ts'
 import { createWindowedList, type ListEntry } from './windowed-list.ts'
 
 interface Registered extends ListEntry {
@@ -201,9 +200,7 @@ export function createTeamNames(surface: Surface) {
   function shownEntries(): readonly Registered[] {
     const letters = readLetters()
     if (letters === '') return entries
-    return entries.filter(
-      ({ listed: { domain } }) => domain.includes(letters) || displayHostname(domain).includes(letters),
-    )
+    return entries.filter(({ listed: { domain } }) => domain.includes(letters) || display(domain).includes(letters))
   }
 
   function show(): void {

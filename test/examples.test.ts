@@ -122,6 +122,32 @@ describe('the example server', () => {
       expect(made).not.toContain('undefined')
     }))
 
+  test('customers.ts serves a page with the element, and only its session may preview and register', () =>
+    withServer('customers.ts', 'http://', async printed => {
+      const [address] = /http:\S+/.exec(printed) as [string]
+      const page = await fetch(address)
+      const cookie = page.headers.getSetCookie()[0]?.split(';')[0] as string
+      const [, script, url] = /src="(.+?)".*<domain-registration url="(.+?)">/s.exec(await page.text()) as string[]
+      const module = await fetch(new URL(script as string, address))
+      expect(module.headers.get('Content-Type')).toMatch(/^text\/javascript/)
+      expect(await module.text()).toBe(readFileSync(new URL('dist/element.js', root), 'utf8'))
+
+      async function call(path: string, headers: Record<string, string>) {
+        const response = await fetch(new URL(url + path, address), {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json', ...headers },
+          body: JSON.stringify({ domains: ['www.example.com', 'localhost'] }),
+        })
+        return [response.status, await response.json()]
+      }
+      const isNew = [200, { data: { totals: { created: 1, existing: 0, invalid: 1 } } }]
+      expect(await call('/preview', { cookie })).toMatchObject(isNew)
+      expect(await call('', {})).toMatchObject([401, { error: 'unauthorized' }])
+      expect(await call('', { cookie })).toMatchObject(isNew)
+      const isHeld = [200, { data: { totals: { created: 0, existing: 1, invalid: 1 } } }]
+      expect(await call('/preview', { cookie })).toMatchObject(isHeld)
+    }))
+
   test.each(['express.ts', 'sqlite.ts', 'fastify.ts', 'fetch.ts', 'own-accounts.ts'])(
     '%s can be copied: it imports no other file',
     example => {

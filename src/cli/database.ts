@@ -110,7 +110,7 @@ export interface OpenDatabase {
   createKeyStore(): ManagedKeyStore
   /** Lists the owners of keys: organizations, then teams, both sorted by ID. */
   listOwners(): Promise<readonly KeyOwner[]>
-  /** Reads the version of the tables; 0 if they are missing. */
+  /** Reads the version of the tables before a migration; 0 if they are missing or hidden from the role. */
   readVersion(): Promise<number>
   /** Creates the tables if they are missing. */
   migrate(): Promise<void>
@@ -190,7 +190,8 @@ export function openPostgres({ url, schema }: Extract<Target, { kind: 'postgres'
         const { rows } = await database.query<Version>(selectVersion(tables.version))
         return rows[0]?.version ?? 0
       } catch (error) {
-        if (hasNoTables(error)) return 0
+        // If the role may not read the schema, the error of `migrate` says what lets the role migrate.
+        if (hasNoTables(error) || findCode(error) === '42501') return 0
         throw error
       }
     },

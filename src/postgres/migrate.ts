@@ -43,7 +43,8 @@ const races = new Set(['23505', '42P07', '42P06', '42710', '42P16', '40001', '40
  * If the tables are up to date, `migrate` only reads, and needs no CREATE privilege.
  *
  * @throws {TypeError} if an option is invalid or unknown.
- * @throws {Error} if a later version of this package created the tables, or if some of them have been dropped.
+ * @throws {Error} if a later version of this package created the tables, if some of them have been dropped, or if the
+ *   role may not create them; then the message contains the SQL that allows it.
  *
  * @example
  * await migrate({ database: pool })
@@ -75,8 +76,32 @@ export async function migrate(options: MigrateOptions): Promise<void> {
       for (const text of missing) await change(unprepared(text))
     })
   }
-  await retryConflicts(deadline, create, isRace)
+  try {
+    await retryConflicts(deadline, create, isRace)
+  } catch (cause) {
+    if (!hasCode(cause, denied)) throw cause
+    const [remedy] = await database.ask(deadline, findRemedy, schema).catch(() => [])
+    if (!remedy) throw cause
+    throw new Error(`Until an administrator runs ${remedy.sql}, this role may not create the tables`, { cause })
+  }
 }
+
+/** The SQLSTATE insufficient_privilege. */
+const denied = new Set(['42501'])
+
+/**
+ * Finds what would give the role the right to create the tables. Finds nothing if the role has this right, or if the
+ * tables exist: then `doctor` prints the grants.
+ */
+const findRemedy = unprepared<{ sql: string }>(
+  `SELECT 'CREATE SCHEMA ' || $1::text || ' AUTHORIZATION ' || quote_ident(current_user) AS sql
+     WHERE to_regnamespace($1::text) IS NULL AND NOT has_database_privilege(current_database(), 'CREATE')
+   UNION ALL
+   SELECT 'GRANT USAGE, CREATE ON SCHEMA ' || $1::text || ' TO ' || quote_ident(current_user)
+     FROM to_regnamespace($1::text) AS place
+     WHERE NOT (has_schema_privilege(place, 'USAGE') AND has_schema_privilege(place, 'CREATE'))
+       AND NOT EXISTS (SELECT FROM pg_class WHERE relnamespace = place AND relname = 'version')`,
+)
 
 const findSchema = unprepared<{ exists: string }>(`SELECT (to_regnamespace($1) IS NOT NULL)::text AS exists`)
 

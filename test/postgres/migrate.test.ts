@@ -9,6 +9,7 @@ import {
 } from '../../src/postgres/index.ts'
 import { SCHEMA_VERSION } from '../../src/postgres/schema.ts'
 import { save } from '../../src/testing/calls.ts'
+import { run, toUrl } from '../cli/program.ts'
 import { rejection } from '../fixtures.ts'
 import { openDatabase, type TestServer } from './server.ts'
 
@@ -75,6 +76,48 @@ test('a role that owns its schema, and may not create one, can migrate', async (
   const store = createPostgresStore({ database: own, schema: 'tenant', findTeam: () => null })
   expect(await save(store, '1', ['example.com'])).toHaveLength(1)
   await pool.query('DROP OWNED BY tenant; DROP ROLE tenant')
+})
+
+test.each([
+  ['there is no schema', 'SELECT', /CREATE SCHEMA "not ""yours" AUTHORIZATION "Guest"/],
+  [
+    'the role may only use the schema',
+    'CREATE SCHEMA "not ""yours"; GRANT USAGE ON SCHEMA "not ""yours" TO "Guest"',
+    /GRANT .+/,
+  ],
+  ['the role may not even use the schema', 'CREATE SCHEMA "not ""yours"', /GRANT .+/],
+])('if %s, `migrate` and the command say what lets the role migrate, and this is true', async (_, before, remedy) => {
+  const pool = server.createPool()
+  await pool.query(`CREATE ROLE "Guest" LOGIN PASSWORD 'guest'; ${before}`)
+  const config = { ...server.config, user: 'Guest', password: 'guest' }
+  const [own, schema] = [server.createPool(config), 'not "yours']
+  try {
+    const migrating = rejection(migrate({ database: own, schema }))
+    const message = /^Until an administrator runs (.+), this role may not create the tables$/
+    await expect(migrating).resolves.toMatchObject({
+      message: expect.stringMatching(message),
+      cause: { code: '42501' },
+    })
+    const sql = message.exec(((await migrating) as Error).message)?.[1] ?? ''
+    expect(sql).toMatch(remedy)
+    const command = () => run(['migrate', '--schema', schema], { env: { DATABASE_URL: toUrl(config) } })
+    expect(await command()).toMatchObject({ code: 1, stderr: expect.stringContaining(sql) })
+    await pool.query(sql)
+    expect(await command()).toMatchObject({ code: 0, stdout: expect.stringContaining('Created the tables') })
+    await migrate({ database: own, schema })
+  } finally {
+    await pool.query('DROP SCHEMA IF EXISTS "not ""yours" CASCADE; DROP OWNED BY "Guest"; DROP ROLE "Guest"')
+  }
+})
+
+test('if the tables exist, and the role may not read them, `migrate` passes on the error of PostgreSQL', async () => {
+  const pool = server.createPool()
+  await migrate({ database: pool, schema: 'foreign' })
+  await pool.query("CREATE ROLE stranger LOGIN PASSWORD 'stranger'")
+  const own = server.createPool({ user: 'stranger', password: 'stranger' })
+  const message = 'permission denied for schema foreign'
+  await expect(migrate({ database: own, schema: 'foreign' })).rejects.toMatchObject({ code: '42501', message })
+  await pool.query('DROP ROLE stranger')
 })
 
 test('a schema name that PostgreSQL would cut is rejected, because two such names would be one registry', async () => {

@@ -95,7 +95,7 @@ export async function askAboutNames(
       const given = await runWithin({ milliseconds: deadline.remaining(), message }, signal =>
         checkNames(asked, { team, keyContext, signal }),
       )
-      if (!Array.isArray(given) || given.length !== proposed.size || !given.every(isAnswer)) throw wrongAnswer
+      if (!Array.isArray(given) || given.length !== proposed.size || !given.every(isAnswer)) throw wrongAnswer()
       for (const [index, domain] of [...proposed.keys()].entries()) answers.set(domain, given[index])
     } catch (cause) {
       throw internalError('The names could not be checked; nothing was saved.', cause)
@@ -104,7 +104,9 @@ export async function askAboutNames(
   return names.map(name => {
     const answer = answers.get(name.domain)
     if (answer === null) return name
-    return { ...name, answer: answer ? { ...answer, reason: answer.reason ?? answer.code } : 'not asked' }
+    if (!answer) return { ...name, answer: 'not asked' }
+    const { code, message, reason = code } = answer
+    return { ...name, answer: { code, message, reason } }
   })
 }
 
@@ -115,7 +117,8 @@ function isAnswer(answer: unknown): boolean {
   return refusalCodes.includes(code as NameRefusal['code']) && typeof message === 'string' && message !== '' && isReason
 }
 
-const wrongAnswer = new TypeError(
-  '"checkNames" must return an array with one entry for each name: null, or an object with a "code" ' +
-    `(${refusalCodes.join(', ')}), a "message" and perhaps a "reason"`,
-)
+const wrongAnswer = () =>
+  new TypeError(
+    '"checkNames" must return an array with one entry for each name: null, or an object with a "code" ' +
+      `(${refusalCodes.join(', ')}), a "message" and perhaps a "reason"`,
+  )

@@ -4,6 +4,7 @@ import {
   type CheckNames,
   createMemoryStore,
   type DomainStore,
+  type NameRefusal,
   type ProposedName,
   previewDomains,
   registerDomains,
@@ -49,6 +50,22 @@ describe('checkNames', () => {
     expect(preview.data.results[5]).toEqual({ status: 'invalid', input: '*.b.com', ...denied, reason: 'plan' })
     expect(created.data.results[5]).toEqual({ status: 'invalid', input: '*.b.com', ...denied })
     expect(await store.count({ teamId: '1' })).toBe(4)
+  })
+
+  test.each<[string, () => NameRefusal]>([
+    ['the status created', () => ({ ...denied, status: 'created' })],
+    ['the status 403', () => ({ ...denied, status: 403 })],
+    ['the place of an error', () => Object.assign(new Error(denied.message), { code: denied.code })],
+    ['conflicts and an input', () => ({ ...denied, conflicts: ['b.com'], count: 1, input: 'b.com', domainId: '7' })],
+  ])('reads only code, message and reason of a refusal with %s', async (_, answer) => {
+    const store = createStore()
+    const { checkNames } = createCheck(answer)
+    const result = { status: 'invalid', input: 'a.com', ...denied, reason: denied.code }
+    for (const operation of [previewDomains, registerDomains]) {
+      const { data } = await operation(team1, { domains: ['a.com'] }, store, { checkNames })
+      expect(data.results).toEqual([operation === previewDomains ? result : { ...result, reason: undefined }])
+    }
+    expect(await store.count({ teamId: '1' })).toBe(0)
   })
 
   test('is not asked again about names that the team has, so every call can be sent again', async () => {

@@ -80,7 +80,8 @@ const rules: Rules = {
  * @returns The changes that were made or, with `dryRun`, would be made.
  * @throws {SyncAllError} with the plan. Before any change: if a wanted name cannot be registered, if more than
  *   `mostDeletions` would be deleted, or if the team's limit leaves no room for up to 100 more names than are deleted.
- *   Of a greater growth, only the first 100 names are known to fit. During the changes: if a name is rejected because
+ *   Of a greater growth, only the first 100 names are known to fit; of names that conflict with a registration to be
+ *   deleted, such as names below a deleted wildcard, none is known to fit. During the changes: if a name is rejected because
  *   another caller has registered a conflicting name meanwhile, or if calls fail; then the {@link CallError} is the
  *   `cause`.
  * @throws {CallError} before there is a plan, in the same cases as {@link previewAll} and {@link listAll}.
@@ -120,7 +121,8 @@ export async function syncAll(wanted: Names, options: SyncAllOptions): Promise<S
 
 /**
  * Whether the team may have so many more names. A call is checked against the limit as a whole and a preview saves
- * nothing, so a preview of as many new names tells. One call has 100 names, so a greater growth may still not fit.
+ * nothing, so a preview of as many new names tells. One call has 100 names, so a greater growth may still not fit. A
+ * name that conflicts with a registration to be deleted does not count in a preview, so it may not fit either.
  *
  * @param fresh The names that are new to the team.
  */

@@ -82,15 +82,17 @@ export async function* writeExport(
 export function takePieces(pieces: AsyncIterable<string>, timeLimit: number, onStall: () => void) {
   const iterator = pieces[Symbol.asyncIterator]()
   let timer: ReturnType<typeof setTimeout> | undefined
+  let hasEnded = false
   return {
     async next(): Promise<IteratorResult<string, void>> {
       clearTimeout(timer)
       const next = await iterator.next()
-      if (!next.done) timer = setTimeout(onStall, timeLimit)
+      if (!next.done && !hasEnded) timer = setTimeout(onStall, timeLimit)
       return next
     },
     /** Ends the export, whether or not all of it was read. */
     async end(): Promise<void> {
+      hasEnded = true
       clearTimeout(timer)
       await iterator.return?.()
     },

@@ -61,7 +61,7 @@ export async function consumePoint(
     }
     result = toResult(answer)
   } catch (cause) {
-    throw internalError('The rate limit could not be checked; nothing was registered.', cause)
+    throw internalError('The rate limit could not be checked; nothing was changed.', cause)
   }
   const fields = toFields(limiter, result)
   if (isAllowed) return fields

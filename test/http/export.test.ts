@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { takePieces } from '../../src/http/export.ts'
 import { createHandler, type HandlerOptions } from '../../src/http/index.ts'
 import { type KeyContext, registerDomains } from '../../src/index.ts'
 import { createKeys, createStore, organization, rejection, team1 } from '../fixtures.ts'
@@ -79,4 +80,28 @@ describe('an export that takes longer than five seconds', () => {
     expect(await next()).toMatch(/^n400\./)
     expect(await next()).toBe('undefined')
   })
+})
+
+test('an export that ends while a page is being read starts no timer', async () => {
+  vi.useFakeTimers()
+  try {
+    let readPage = (_: IteratorResult<string>) => {}
+    const pieces = {
+      [Symbol.asyncIterator]: () => ({
+        next: () =>
+          new Promise<IteratorResult<string>>(resolve => {
+            readPage = resolve
+          }),
+        return: async () => ({ done: true as const, value: undefined }),
+      }),
+    }
+    const { next, end } = takePieces(pieces, 1000, () => {})
+    const reading = next()
+    await end()
+    readPage({ done: false, value: 'a.com' })
+    await reading
+    expect(vi.getTimerCount()).toBe(0)
+  } finally {
+    vi.useRealTimers()
+  }
 })

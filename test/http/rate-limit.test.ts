@@ -170,7 +170,7 @@ test.each(failures)('if the limiter %s, calls get 500, and onError is called', a
   expect(status).toBe(500)
   expect(JSON.parse(body)).toEqual({
     error: 'internal_error',
-    message: 'The rate limit could not be checked; nothing was registered. Send the same call again: that is safe.',
+    message: 'The rate limit could not be checked; nothing was changed. Send the same call again: that is safe.',
   })
   expect(headers.has('RateLimit')).toBe(false)
   expect(onError.mock.calls).toEqual([[expect.any(Error), expect.objectContaining({ step: 'consume' })]])

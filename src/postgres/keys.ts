@@ -108,6 +108,12 @@ interface Hash {
 const toMillisecondsOf = (date: Date | null | undefined) => date?.getTime() ?? null
 
 /**
+ * Ends each statement that changes a key. No transaction surrounds such a statement, so the setting applies only if the
+ * statement itself evaluates it: in a column that nothing reads, once a row has changed.
+ */
+const RETURNING = `RETURNING hash, ${WAIT_FOR_DISK} AS durability`
+
+/**
  * Times are passed as numbers: in an `UPDATE`, Citus does not accept a string as a time, because the meaning of such a
  * string depends on settings.
  */
@@ -135,19 +141,19 @@ function createKeyStatements({ keys }: Tables) {
        VALUES ($1, $2, $3, $4::text[], $5, $6,
          coalesce(${toTime('$7::double precision')}, now()),
          ${toTime('$8::double precision')}, ${toTime('$9::double precision')})
-       ON CONFLICT (hash) DO NOTHING RETURNING hash, ${WAIT_FOR_DISK} AS durability`,
+       ON CONFLICT (hash) DO NOTHING ${RETURNING}`,
     ),
     revoke: prepared<Hash>(
       'revoke_key',
       `UPDATE ${keys} SET revoked_at = coalesce(revoked_at, ${toTime('$2::double precision')})
-       WHERE hash = $1 RETURNING hash, ${WAIT_FOR_DISK} AS durability`,
+       WHERE hash = $1 ${RETURNING}`,
     ),
     update: prepared<Hash>(
       'update_key',
       `UPDATE ${keys} SET scopes = coalesce($2::text[], scopes),
          label = CASE WHEN $3::text::boolean THEN label ELSE $4::text END,
          expires_at = CASE WHEN $5::text::boolean THEN expires_at ELSE ${toTime('$6::double precision')} END
-       WHERE hash = $1 RETURNING hash, ${WAIT_FOR_DISK} AS durability`,
+       WHERE hash = $1 ${RETURNING}`,
     ),
   }
 }

@@ -43,6 +43,13 @@ export const goals = {
     2,
     '×',
   ),
+  postgresAsked: goal(
+    'postgres',
+    'PostgreSQL, 100 new names, `checkNames` that accepts them',
+    'the same call without `checkNames`',
+    1.5,
+    '×',
+  ),
   versionsSweep: goal('postgres-versions', 'PostgreSQL 15, a sweep of 1,000 changes', 'PostgreSQL 18', 2, '×'),
   versionsRelease: goal(
     'postgres-versions',

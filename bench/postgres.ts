@@ -3,7 +3,7 @@
  * connection.
  */
 import type { Pool } from 'pg'
-import { registerDomains } from '../src/index.ts'
+import { type RegisterDomainsOptions, registerDomains } from '../src/index.ts'
 import { createPostgresStore, migrate } from '../src/postgres/index.ts'
 import { startServer } from '../test/postgres/server.ts'
 import { compare, keyContext, newNames, report, team, time } from './measure.ts'
@@ -52,6 +52,18 @@ async function compareLimit(database: Pool, schema: string): Promise<number> {
   return compare(newNames, { warmUp: 50, rounds: 100 }, limited, unlimited)
 }
 
+/** Registers and releases the same names with `checkNames`, which costs one more look-up, and without. */
+async function compareAsked(database: Pool, schema: string): Promise<number> {
+  const store = createPostgresStore({ database, schema, findTeam: () => team })
+  const sideOf = (options: RegisterDomainsOptions) => async (domains: readonly string[]) => {
+    const milliseconds = await time(() => registerDomains(keyContext, { domains }, store, options))
+    if ((await store.release(team.id, domains)).length !== domains.length) throw new Error('The names were not saved')
+    return milliseconds
+  }
+  const asked = sideOf({ checkNames: names => names.map(() => null) })
+  return compare(newNames, { warmUp: 50, rounds: 100 }, asked, sideOf({}))
+}
+
 async function measure(): Promise<void> {
   const server = await startServer()
   const database = server.createPool({ max: 1, pipeline: true })
@@ -69,8 +81,9 @@ async function measure(): Promise<void> {
   const existing = (names: readonly string[]) => register(names, 'existing')
   const postgresExisting = await compare(registered, { warmUp: 100, rounds: 150 }, existing, insert)
   const postgresLimit = await compareLimit(database, schema)
+  const postgresAsked = await compareAsked(database, schema)
   await server.stop()
-  report({ postgres, postgresExisting, postgresLimit })
+  report({ postgres, postgresExisting, postgresLimit, postgresAsked })
 }
 
 if (import.meta.filename === process.argv[1]) await measure()

@@ -189,7 +189,7 @@ export type ImportVerdict = 'imported' | 'existing' | ImportConflict
  * Passed as the ID of the calling team, although no team has this ID: an import contains registrations of several
  * teams, none of which makes the call.
  */
-const NOBODY = ''
+const NO_CALLING_TEAM = ''
 
 /**
  * @param rows At most 1,000 registrations, with canonical names.
@@ -200,7 +200,7 @@ export const createImportRequest = (
   rows: readonly Registration[],
   todaysDomains: readonly string[],
 ): ImportRequest => ({
-  ...createLookUp(NOBODY, rows),
+  ...createLookUp(NO_CALLING_TEAM, rows),
   registrableDomains: [
     ...new Set([...todaysDomains, ...rows.map(({ registrableDomain }) => registrableDomain)]),
   ].sort(),
@@ -219,7 +219,7 @@ export const createImportRequest = (
 export function judgeImports(rows: readonly Registration[], found: ImportFindings): readonly ImportVerdict[] {
   const held = new Map<string, Registration>(found.registrations.map(each => [each.domain, each]))
   const takenIds = new Set(found.takenIds)
-  const holdings = createHoldings(NOBODY, findBases(rows), found)
+  const holdings = createHoldings(NO_CALLING_TEAM, findBases(rows), found)
 
   function judgeOne(row: Registration): ImportVerdict {
     const same = held.get(row.domain)
@@ -228,7 +228,7 @@ export function judgeImports(rows: readonly Registration[], found: ImportFinding
     if (takenIds.has(row.domainId)) return 'id_is_taken'
     const wildcard = holdings.wildcardsAbove(row).find(({ domain }) => covers(domain, row))
     if (wildcard) return wildcard.teamId === row.teamId ? 'wildcard_conflict' : 'domain_already_licensed'
-    return judge(row, NOBODY, holdings).status === 'created' ? 'imported' : 'subdomain_conflict'
+    return judge(row, NO_CALLING_TEAM, holdings).status === 'created' ? 'imported' : 'subdomain_conflict'
   }
 
   return rows.map(row => {

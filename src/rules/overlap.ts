@@ -83,7 +83,7 @@ export function judge(name: Submitted, teamId: string, holdings: Holdings): Verd
     return toVerdict('wildcard_conflict', message, { conflicts, count: 1 })
   }
 
-  const below = isWildcard(name.domain) ? withoutSuffixes(holdings.below(name), name, teamId) : null
+  const below = isWildcard(name.domain) ? addNoLongerParted(holdings.below(name), name, teamId) : null
   if (below && below.ownCount > 0) {
     const { ownDomains, ownCount: count } = below
     return toVerdict('subdomain_conflict', explainSubdomains(name, below), { conflicts: ownDomains.slice(0, 3), count })
@@ -119,14 +119,14 @@ export function covers(wildcard: string, name: Name): boolean {
 export const isParted = ({ registrableDomain }: Name, base: string): boolean => registrableDomain.length > base.length
 
 /**
- * Also counts names that are no longer separated from the base by a public suffix: today's list determines what a new
+ * Adds the names that are no longer separated from the base by a public suffix: today's list determines what a new
  * wildcard covers.
  */
-function withoutSuffixes(below: NamesBelow, wildcard: Name, teamId: string): NamesBelow {
+function addNoLongerParted(below: NamesBelow, wildcard: Name, teamId: string): NamesBelow {
   const covered = below.behindSuffixes.filter(
     ({ domain }) => registrableDomainOf(domain) === wildcard.registrableDomain,
   )
-  return covered.reduce((counted, held) => addBelow(counted, held, teamId), below)
+  return covered.reduce((found, registration) => addBelow(found, registration, teamId), below)
 }
 
 /** Adds a registration to the registrations below a base. */

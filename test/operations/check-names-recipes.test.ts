@@ -1,6 +1,7 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import ts from 'typescript'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { type CheckNames, findOwners, previewDomains, registerDomains, transfer } from '../../src/index.ts'
 import { save } from '../../src/testing/calls.ts'
@@ -15,9 +16,10 @@ interface Recipe {
 
 /** Loads the program below a heading of the page. */
 async function load(heading: string, ...names: (keyof Recipe)[]): Promise<Recipe> {
-  const program = page.split(`## ${heading}`)[1]?.split('```js\n')[1]?.split('```')[0] ?? ''
+  const program = page.split(`## ${heading}`)[1]?.split('```ts\n')[1]?.split('```')[0] ?? ''
   expect(program.trimEnd().split('\n').length).toBeLessThanOrEqual(15)
-  const source = `${program}\nexport { ${['checkNames', ...names]} }`
+  const options = { target: ts.ScriptTarget.ESNext, module: ts.ModuleKind.ESNext }
+  const source = ts.transpile(`${program}\nexport { ${['checkNames', ...names]} }`, options)
   return import(/* @vite-ignore */ `data:text/javascript,${encodeURIComponent(source)}`)
 }
 

@@ -227,7 +227,7 @@ test.each(named)('createWebhook rejects %s, and the error shows no secret', (_, 
   expect(call).not.toThrow(/hidden/)
 })
 
-test('an unavailable monitor gets only a few pushes; once available, it gets all changes, and refuses one', async () => {
+test('an unavailable monitor gets only a few pushes; once available, all changes, and refuses one', async () => {
   let status = 503
   const { url, received } = await receive((response, { body }) => {
     response.writeHead(status === 503 || body.includes('refused.com') ? status : 204).end()

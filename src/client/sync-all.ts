@@ -81,9 +81,9 @@ const rules: Rules = {
  * @throws {SyncAllError} with the plan. Before any change: if a wanted name cannot be registered, if more than
  *   `mostDeletions` would be deleted, or if the team's limit leaves no room for up to 100 more names than are deleted.
  *   Of a greater growth, only the first 100 names are known to fit; of names that conflict with a registration to be
- *   deleted, such as names below a deleted wildcard, none is known to fit. During the changes: if a name is rejected because
- *   another caller has registered a conflicting name meanwhile, or if calls fail; then the {@link CallError} is the
- *   `cause`.
+ *   deleted, such as names below a deleted wildcard, none is known to fit. During the changes: if a name is rejected
+ *   because another caller has registered a conflicting name meanwhile, or if calls fail; then the {@link CallError} is
+ *   the `cause`.
  * @throws {CallError} before there is a plan, in the same cases as {@link previewAll} and {@link listAll}.
  * @throws {TypeError} in the same cases as {@link registerAll}.
  *

@@ -55,6 +55,8 @@ export async function* eachPage(
 /**
  * Iterates over the registrations that a team has when the iteration begins. Later registrations are left out, because
  * two simultaneous transfers in opposite directions would otherwise never end.
+ *
+ * @throws {TypeError} if the IDs of the store do not ascend as strings, so that they do not say what is later.
  */
 export async function* eachPageHeld(
   store: DomainStore,
@@ -63,7 +65,12 @@ export async function* eachPageHeld(
   const list = requireMethod(store, 'list')
   const [last] = await list({ teamId, order: 'newest', limit: 1 })
   if (!last) return
+  let previous = ''
   for await (const page of eachPage(list, { teamId })) {
+    for (const { domainId } of page) {
+      if (domainId <= previous) throw new TypeError('The store lists IDs out of order: as strings, its IDs must ascend')
+      previous = domainId
+    }
     const held = page.filter(({ domainId }) => domainId <= last.domainId)
     if (held.length > 0) yield held
     if (held.length < page.length) return

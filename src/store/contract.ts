@@ -172,7 +172,7 @@ export interface DomainStore {
 
   /**
    * Lists registrations page by page. The cost MUST depend only on the length of the page, not on the number of
-   * registrations.
+   * registrations. From the oldest to the newest, the IDs MUST ascend as strings.
    *
    * @returns At most `limit` registrations; fewer only on the last page.
    * @throws {InvalidCursorError} if `after` cannot have come from this store.

@@ -74,6 +74,15 @@ test('eachRegistration and releaseAll fail, instead of never ending, if the stor
     await expect(work()).rejects.toThrow('The store lists the same page again: its "list" must honor "after"')
 })
 
+test('releaseAll fails, and releases nothing, if the IDs of a store do not ascend', async () => {
+  const inner = createStore()
+  const rows = manyDomains(12).map((domain, index) => ({ domain, domainId: String(index + 1) }) as Registration)
+  const release = vi.fn(() => [])
+  const list = ({ order, limit }: ListOptions = {}) => (order === 'newest' ? rows.toReversed() : rows).slice(0, limit)
+  await expect(releaseAll({ ...inner, list, release }, '1')).rejects.toThrow('IDs must ascend')
+  expect(release).not.toHaveBeenCalled()
+})
+
 test('eachRegistration reads a store whose methods use `this`', async () => {
   class Listing {
     readonly inner = createStore()

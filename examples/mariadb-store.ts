@@ -214,7 +214,7 @@ async function findBelow(ask: Ask, base: string, teamId: string) {
     ownDomains: own.slice(0, 3).map(({ domain }) => domain),
     ownCount: own.length,
     heldByOthers: others.length > 0,
-    behindSuffixes: own.length + others.length > 0 ? [] : await select('> ?', 10),
+    behindSuffixes: own.length + others.length > 0 ? [] : await select('> ?', 100),
   }
 }
 

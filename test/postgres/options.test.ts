@@ -21,7 +21,9 @@ test.each<[string, (options: never) => unknown]>([
 ])('%s rejects a misspelled "schema" option, and a schema that is not a string', async (_, make) => {
   const call = async (options: object) => make(options as never)
   await expect(call({ shema: 'mine' })).rejects.toThrow(/^The option "shema" does not exist; there are .*"schema"/)
-  await expect(call({ schema: 1 })).rejects.toThrow('The option "schema" must be the name of a schema; it is 1')
+  await expect(call({ schema: 1 })).rejects.toThrow(
+    'The option "schema" must be the name of a schema, at most 63 bytes in UTF-8; it is 1',
+  )
 })
 
 test.each<[string, (options: never) => unknown]>([

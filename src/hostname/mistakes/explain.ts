@@ -67,7 +67,11 @@ function containsSeveral(text: string): boolean {
 const separator = /[\s,;|\u3001\uff0c\uff1b]/
 
 /** A version such as `v2.0` is not a name: no top-level domain is a number. */
-const looksLikeName = (part: string) => /[^.]\.(?:[^.]*[^.\d][^.]*|\d+\.\d+\.\d+)\.?$/.test(part)
+function looksLikeName(part: string): boolean {
+  const labels = part.replace(/\.$/, '').split('.')
+  const isAddress = labels.length > 3 && labels.slice(-3).every(label => /^\d+$/.test(label))
+  return Boolean(labels.at(isAddress ? -4 : -2)) && (isAddress || /\D/.test(labels.at(-1) ?? ''))
+}
 
 /** Explains the fault in a label, if no other mistake was found in the input. */
 function explainFault(fault: LabelFault, whole: string): Mistake {

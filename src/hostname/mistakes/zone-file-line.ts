@@ -4,7 +4,7 @@
  */
 const dataOf: Readonly<Record<string, RegExp>> = {
   A: /^\d+(?:\.\d+){3}$/,
-  AAAA: /^[\da-f.:]*:[\da-f.:]*$/i,
+  AAAA: /^(?=.*:)[\da-f.:]+$/i,
   CAA: /^\d+\s+[a-z]+\s+\S/i,
   CNAME: /^\S*$/,
   DNAME: /^\S*$/,

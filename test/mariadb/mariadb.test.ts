@@ -151,7 +151,7 @@ describe.skipIf(!program)(name, () => {
         }
       }
       await callers.done
-      expect(callers.refusals).toContain('500 internal_error')
+      expect(callers.refusals.length).toBeGreaterThan(0)
       expect(nodes.failures).not.toContain(ENDED)
 
       const again = startCallers({ calls, keys, origins: origins.toReversed() })

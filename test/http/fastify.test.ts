@@ -229,7 +229,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       expect(log.mock.calls).toEqual([
         [
           expect.stringMatching(
-            / domain-registration: registering names failed \(create, .*: Error: disk full; see .*\/docs\/runbook\.md\n/,
+            / domain-registration: registering names failed \(create, .*: Error: disk full; see .*runbook\.md\n/,
           ),
         ],
       ])

@@ -22,9 +22,8 @@ export interface PolicyRow {
  * - `denied alone`: the push of this change alone failed, and the error does not say that the monitor is unavailable.
  * - `unavailable alone`: it failed with a {@link MonitorUnavailableError} or was late, so the change need not be at
  *   fault.
- * - `accepts`: whether the monitor has accepted any change in this call or sweep. For a denial in a sweep, also
- *   `yes` if each change was pushed alone, because then no other change waits for the monitor.
- * - `refusals`: a call does not know them, and decides as if there were some.
+ * - `accepts`: whether the monitor has accepted any change in this call or sweep. For a denial, also `yes` if each
+ *   change was pushed alone, because then no other change waits for the monitor.
  */
 // biome-ignore format: a table
 export const policy: readonly PolicyRow[] = [

@@ -64,8 +64,6 @@ interface Work {
   readonly changes: readonly LeasedChange[]
   /** Whether no other changes are due. */
   readonly isAll: boolean
-  /** Whether these are the changes of a call, which does not know how often the monitor has refused them. */
-  readonly isCall: boolean
   readonly deadline: Deadline
   readonly signal: AbortSignal | undefined
 }
@@ -126,7 +124,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
     async function attempt(part: readonly LeasedChange[]): Promise<Failure | null> {
       const begun = performance.now()
       const milliseconds = Math.min(timeLimit, deadline.remaining() / 2)
-      const message = `The push did not end within its time limit of ${Math.ceil(milliseconds)} ms`
+      const message = `The push did not end within its time limit of ${timeLimit} ms`
       try {
         await runWithin({ milliseconds, message, signal }, signal => pushOnce(push, part, signal))
       } catch (cause) {
@@ -172,7 +170,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
     }
   }
 
-  async function postpone({ isAll, isCall, signal }: Work, result: Isolated<LeasedChange>): Promise<Outcome> {
+  async function postpone({ isAll, signal }: Work, result: Isolated<LeasedChange>): Promise<Outcome> {
     const isStopped = signal?.aborted ?? false
     const unfinished = new Map(result.unfinished)
     // The monitor has not answered the push that was aborted.
@@ -181,9 +179,8 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
     const areAllAlone = isAll && [...unfinished.values()].every(failure => failure?.isAlone)
     const postponements = [...unfinished].map(([change, failure]): Postponement => {
       if (!failure) return { change, wait: 0, isRefused: false }
-      const { answer, accepts } = toAnswer(failure, result.hasSucceeded, areAllAlone && !isCall)
-      // A change of a call may have been refused before, so only a call that delivers something counts a refusal.
-      const { becomes, due } = findRow(answer, accepts, isCall ? 1 : change.refusals)
+      const { answer, accepts } = toAnswer(failure, result.hasSucceeded, areAllAlone)
+      const { becomes, due } = findRow(answer, accepts, change.refusals)
       const waits = { never: 0, 'at once': 0, 'after the first wait': firstWait(timeLimit) }
       const wait = due === 'after the backoff' ? backoff(change.refusals) : waits[due]
       return {
@@ -224,7 +221,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
     ): Promise<void> {
       const changes = registrations.map(registration => ({ ...changeOf(registration, 'registered'), refusals: 0 }))
       const deadline = deadlineOf(leasedAt)
-      const outcome = await pushAll({ changes, deadline, isAll: true, isCall: true, signal: undefined })
+      const outcome = await pushAll({ changes, deadline, isAll: true, signal: undefined })
       if (outcome.unfinished.size === 0) return
       if (outcome.hasSucceeded) tell(outcome, report)
       const alone = [...outcome.unfinished.values()].find(failure => failure?.isAlone)
@@ -244,7 +241,6 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
           changes,
           deadline,
           isAll: !isUnavailable || changes.length < FEW_FAILURES_IN_A_ROW,
-          isCall: false,
           signal,
         })
         tell(outcome, report)

@@ -54,7 +54,18 @@ export default defineConfig({
   srcDir: '..',
   // VitePress turns every Markdown file below `srcDir` into a page, unless the file is excluded.
   srcExclude: [
-    ...exclude('', ['docs', 'site', 'README.md', 'SECURITY.md', 'CHANGELOG.md', 'AGENTS.md', 'CONTRIBUTING.md']),
+    ...exclude('', [
+      'docs',
+      'site',
+      'README.md',
+      'SECURITY.md',
+      'CHANGELOG.md',
+      'AGENTS.md',
+      'CONTRIBUTING.md',
+      'examples',
+    ]),
+    ...exclude('examples/', ['production']),
+    ...exclude('examples/production/', ['README.md']),
     ...exclude('site/', ['pages', 'reference', 'examples']),
   ],
   rewrites: toPage,

@@ -41,6 +41,7 @@ try {
     /^docs\/(?:recipes\/)?[\w-]+\.md$/,
     /^docs\/pictures\/[\w-]+\.(?:svg|png)$/,
     /^examples\/[\w-]+\.(?:ts|mjs|txt|sql|yml)$/,
+    /^examples\/production\/[\w-]+(?:\.(?:ts|sql|yaml|md))?$/,
   ]
   const ofNoUse = paths.filter(path => !needed.includes(path) && !ofUse.some(pattern => pattern.test(path)))
   assert.deepEqual(ofNoUse, [], 'the files in the tarball that no user needs')

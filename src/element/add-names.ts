@@ -54,7 +54,7 @@ export function createAddNames(surface: Surface, onRegistered: () => void): HTML
   let repeated = 0
   let filter: Filter = 'all'
   /** Aborts the running check or registration. */
-  let running: { readonly work: 'check' | 'register'; readonly controller: AbortController } | undefined
+  let running: AbortController | undefined
   let isStopped = false
   /** After names were added and checked, those that are wrong are shown first. */
   let isNewList = false
@@ -83,7 +83,7 @@ export function createAddNames(surface: Surface, onRegistered: () => void): HTML
       'div',
       { class: 'actions' },
       addColumn,
-      createButton('plain', words.cancel, () => closeTable()),
+      createButton('plain', words.cancelColumn, () => closeTable()),
     ),
   )
   chooser.hidden = true
@@ -172,9 +172,12 @@ export function createAddNames(surface: Surface, onRegistered: () => void): HTML
   })
 
   async function readDropped(file: Blob): Promise<void> {
-    const text = await readFile(file)
-    if (text === undefined) alert.show(words.notText)
-    else read(text)
+    // A dropped folder cannot be read.
+    const text = await readFile(file).catch(() => undefined)
+    if (text === undefined) {
+      alert.show(words.notText)
+      show()
+    } else read(text)
   }
 
   let table: Extract<PastedList, { rows: unknown }> | undefined
@@ -185,7 +188,7 @@ export function createAddNames(surface: Surface, onRegistered: () => void): HTML
       return
     }
     table = pasted
-    const width = Math.max(...pasted.rows.map(({ length }) => length))
+    const width = pasted.rows.reduce((widest, { length }) => Math.max(widest, length), 0)
     const options = Array.from({ length: width }, (_, index) => {
       const title = pasted.titles[index] || words.columnNumber(index + 1)
       const example = pasted.rows.find(cells => cells[index])?.[index] ?? ''
@@ -264,6 +267,7 @@ export function createAddNames(surface: Surface, onRegistered: () => void): HTML
       }
       const [ready, wrong] = [count('ready'), count('wrong')]
       report(words.checked(ready, wrong, repeated + count('twin')))
+      repeated = 0
       if (isNewList && wrong > 0) choose('toCorrect')
       isNewList = false
     })
@@ -275,7 +279,7 @@ export function createAddNames(surface: Surface, onRegistered: () => void): HTML
       mark(row, { state: 'wrong', rejection: result, domain: undefined })
     } else if (!('domain' in result)) {
       // Only the result of a name that has no room has no `domain`.
-      mark(row, { state: 'wrong', hasNoRoom: true, rejection: undefined })
+      mark(row, { state: 'wrong', hasNoRoom: true, rejection: undefined, domain: undefined })
     } else {
       const { domain, status } = result
       const isTwin = byDomain.has(domain) && byDomain.get(domain) !== row
@@ -293,7 +297,10 @@ export function createAddNames(surface: Surface, onRegistered: () => void): HTML
     if (isRepeated) {
       rows = rows.filter(other => other !== row)
       repeated += 1
-    } else mark(row, { text, state: 'unchecked', rejection: undefined, hasNoRoom: false, isEdited: false })
+    } else {
+      const unchecked = { state: 'unchecked', rejection: undefined, domain: undefined, hasNoRoom: false } as const
+      mark(row, { text, ...unchecked, isEdited: false })
+    }
   }
   function useAllCorrections(): void {
     const known = new Set(rows.map(({ text }) => text))
@@ -302,7 +309,7 @@ export function createAddNames(surface: Surface, onRegistered: () => void): HTML
       const text = suggestionOf(row)
       if (text === undefined) continue
       if (known.has(text)) dropped.add(row)
-      else mark(row, { text, state: 'unchecked', rejection: undefined })
+      else mark(row, { text, state: 'unchecked', rejection: undefined, domain: undefined })
       known.add(text)
     }
     repeated += dropped.size
@@ -319,13 +326,13 @@ export function createAddNames(surface: Surface, onRegistered: () => void): HTML
     for (const row of rows) if (row.state === 'twin' && domains.has(row.domain)) mark(row, { state: 'unchecked' })
     if (rows.length === 0) {
       repeated = 0
-      running?.controller.abort()
+      running?.abort()
       status.textContent = ''
       alert.hide()
       field.focus()
     }
     show()
-    if (rows.some(({ state }) => state === 'unchecked') && !running && !alertIsShown()) void check()
+    if (rows.some(({ state }) => state === 'unchecked') && !running && !alertGoesOn()) void check()
   }
 
   // Registering.
@@ -341,7 +348,7 @@ export function createAddNames(surface: Surface, onRegistered: () => void): HTML
         for (const result of results) {
           const row = byText.get(result.input)
           if (!row) continue
-          if (result.status === 'invalid') mark(row, { state: 'wrong', rejection: result })
+          if (result.status === 'invalid') mark(row, { state: 'wrong', rejection: result, domain: undefined })
           else {
             registeredNow += 1
             mark(row, { state: 'registered', domain: result.domain })
@@ -357,7 +364,7 @@ export function createAddNames(surface: Surface, onRegistered: () => void): HTML
 
   function stop(): void {
     isStopped = true
-    running?.controller.abort()
+    running?.abort()
   }
 
   /** Runs a check or a registration, with its progress, and tells what went wrong. */
@@ -366,7 +373,7 @@ export function createAddNames(surface: Surface, onRegistered: () => void): HTML
     start: (signal: AbortSignal, onStep: (text: string, done: number, total: number) => void) => Promise<void>,
   ): Promise<void> {
     const controller = new AbortController()
-    running = { work, controller }
+    running = controller
     const signal = AbortSignal.any([controller.signal, surface.signal])
     alert.hide()
     progress.removeAttribute('value')
@@ -422,7 +429,8 @@ export function createAddNames(surface: Surface, onRegistered: () => void): HTML
   }
 
   // Showing.
-  const alertIsShown = () => !alert.box.hidden
+  /** Whether an alert is shown whose button goes on. */
+  const alertGoesOn = () => !alert.box.hidden && alert.box.querySelector('button') !== null
   const count = (state: RowState) => rows.filter(row => row.state === state).length
   function choose(name: Filter): void {
     filter = name
@@ -447,7 +455,7 @@ export function createAddNames(surface: Surface, onRegistered: () => void): HTML
     const unchecked = count('unchecked')
     const goesOn = unchecked > 0 || (isStopped && registeredNow > 0)
     registerButton.textContent = goesOn ? words.goOn : words.register(ready)
-    registerButton.hidden = (ready === 0 && unchecked === 0) || isBusy || alertIsShown()
+    registerButton.hidden = (ready === 0 && unchecked === 0) || isBusy || alertGoesOn()
     stopButton.hidden = !isBusy
     progress.hidden = !isBusy
     const corrections = rows.filter(row => suggestionOf(row) !== undefined).length

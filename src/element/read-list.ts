@@ -21,7 +21,7 @@ export function readList(text: string): PastedList {
   )
   if (delimiter === undefined) return { names: lines.flatMap(readLine) }
   const rows = readCells(text, delimiter)
-  const width = Math.max(...rows.map(({ length }) => length))
+  const width = rows.reduce((widest, { length }) => Math.max(widest, length), 0)
   const isTitled = !rows[0]?.some(looksLikeName)
   const counts = Array.from(
     { length: width },
@@ -85,6 +85,7 @@ export async function readFile(file: Blob): Promise<string | undefined> {
   const bytes = new Uint8Array(await file.arrayBuffer())
   const [first, second] = bytes
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes)
   if (bytes.subarray(0, 4096).includes(0)) return undefined
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)

@@ -1,3 +1,4 @@
+import { CallError } from '../client/call.ts'
 import { deleteAll } from '../client/delete-all.ts'
 import { listAll } from '../client/list-all.ts'
 import type { ListedDomain } from '../wire/response.ts'
@@ -82,8 +83,14 @@ export function createTeamNames(surface: Surface) {
   /** All names, newest first; or the name of the search, and then the names below it. */
   async function* readAll(): AsyncGenerator<ListedDomain, void, undefined> {
     if (question === '') return yield* listAll({ ...options(), order: 'newest' })
-    yield* listAll({ ...options(), domain: question })
-    yield* listAll({ ...options(), below: question })
+    for (const filter of [{ domain: question }, { below: question }]) {
+      try {
+        yield* listAll({ ...options(), ...filter })
+      } catch (error) {
+        // No name matches what is no hostname, and none is below a wildcard or an IP address.
+        if (!(error instanceof CallError && error.code === 'invalid_request')) throw error
+      }
+    }
   }
 
   let turn = 0
@@ -125,12 +132,15 @@ export function createTeamNames(surface: Surface) {
 
   async function readMore(): Promise<void> {
     if (!rest) return
+    const mine = turn
     more.disabled = true
     try {
       const { page, isOver } = await readPage(rest)
+      if (mine !== turn) return
       entries = [...entries, ...page]
       if (isOver) rest = undefined
     } catch (error) {
+      if (surface.signal.aborted || mine !== turn) return
       alert.show(
         explainFailure(error, words),
         createButton('', words.retry, () => void load()),
@@ -211,7 +221,8 @@ export function createTeamNames(surface: Surface) {
     list.show(shown)
     empty.hidden = shown.length > 0 || !alert.box.hidden
     empty.textContent = question === '' && readLetters() === '' ? words.noNames : words.notFound
-    more.hidden = rest === undefined
+    // After a failure, the names are loaded anew.
+    more.hidden = rest === undefined || !alert.box.hidden
     const count = selected().length
     deleteButton.hidden = count === 0 || isDeleting || !questionBox.hidden
     deleteButton.textContent = words.deleteSelected(count)

@@ -14,6 +14,7 @@ export interface ElementWords {
   dropHint: string
   notText: string
   column: string
+  cancelColumn: string
   columnNumber: (number: number) => string
   nothingFound: string
   all: (count: number) => string
@@ -102,8 +103,8 @@ const reasons: ElementWords['reasons'] = {
   wildcard_alone: 'is a “*” without a name; “*.example.com” is right',
   single_label: 'is not complete; a whole name such as “www.example.com” is needed',
   missing_value: 'is what programs write if there is no value',
-  reserved_name: 'is for private networks or tests, so it cannot be registered',
-  reserved_address: 'is an IP address of a private network, so it cannot be registered',
+  reserved_name: 'is not a public name, so it cannot be registered',
+  reserved_address: 'is not a public IP address, so it cannot be registered',
   address_spelling: 'is an unusual way to write an IP address',
   address_range: 'stands for many IP addresses; each needs a row of its own',
   address_prefix: 'is the prefix of an IP address',
@@ -128,6 +129,7 @@ export const english: ElementWords = {
   dropHint: 'or drop a text or CSV file here',
   notText: 'This file is not text. Save the sheet as CSV, or copy its cells and paste them here.',
   column: 'Column with the hostnames',
+  cancelColumn: 'Cancel',
   columnNumber: number => `Column ${number}`,
   nothingFound: 'There is no name in it.',
   all: count => `All ${count.toLocaleString('en')}`,
@@ -141,7 +143,7 @@ export const english: ElementWords = {
   save: 'Check',
   remove: input => `Remove ${input} from the list`,
   removeShort: 'Remove',
-  removeWrong: count => `Remove the ${names(count)} to correct`,
+  removeWrong: count => (count === 1 ? 'Remove the name to correct' : `Remove the ${names(count)} to correct`),
   clear: 'Clear the list',
   register: count => `Register ${names(count)}`,
   goOn: 'Continue',
@@ -152,7 +154,7 @@ export const english: ElementWords = {
   checked: (ready, wrong, repeated) =>
     [
       `${names(ready)} can be registered`,
-      ...(wrong > 0 ? [`${wrong.toLocaleString('en')} need a correction`] : []),
+      ...(wrong > 0 ? [`${wrong.toLocaleString('en')} ${wrong === 1 ? 'needs' : 'need'} a correction`] : []),
       ...(repeated > 0
         ? [`${repeated.toLocaleString('en')} repeated ${repeated === 1 ? 'row' : 'rows'} left out`]
         : []),
@@ -161,7 +163,7 @@ export const english: ElementWords = {
     `Done: ${names(count)} registered${left > 0 ? `, ${left.toLocaleString('en')} still to correct` : ''}.`,
   stopped: left => `Stopped. ${names(left)} ${left === 1 ? 'is' : 'are'} left: continue whenever you like.`,
   sentFrom: input => `from ${input}`,
-  stateUnchecked: 'Checking',
+  stateUnchecked: 'Not checked yet',
   stateReady: 'Ready',
   stateHeld: 'Already registered',
   stateTwin: 'Twice in this list',
@@ -177,7 +179,7 @@ export const english: ElementWords = {
   selectAll: 'Select all',
   selectNone: 'Select none',
   deleteSelected: count => `Delete ${names(count)}`,
-  askDelete: count => `Delete ${names(count)}? They are no longer monitored.`,
+  askDelete: count => `Delete ${names(count)}? ${count === 1 ? 'It' : 'They'} will no longer be monitored.`,
   confirmDelete: 'Delete',
   cancel: 'Keep',
   deleted: count => `${names(count)} deleted.`,

@@ -190,6 +190,7 @@ test('a typed list, a dropped CSV file and cells of a spreadsheet are read, and 
       .locator('input[type=file]')
       .setInputFiles({ name: 'a.xlsx', mimeType: '', buffer: Buffer.from('PK\0\0') })
     await page.getByRole('alert').getByText('Save the sheet as CSV').waitFor()
+    await button(page, 'Register 4 names').waitFor()
   })
 })
 
@@ -263,6 +264,29 @@ test('the registered names can be searched and deleted after a question', async 
     await page.getByRole('heading', { name: 'Registered names (2)' }).waitFor()
     assert.equal(await countNames(), 2)
   })
+})
+
+test('a registered wildcard or IP address is found, and what is no hostname is not', async () => {
+  await visit(
+    async page => {
+      await paste(page, '*.example.com\n8.8.8.8\na.example.org')
+      await button(page, 'Register 3 names').click()
+      await page.getByRole('heading', { name: 'Registered names (3)' }).waitFor()
+      for (const question of ['*.example.com', '8.8.8.8']) {
+        await page.getByRole('searchbox').fill(question)
+        await page.keyboard.press('Enter')
+        await page.getByRole('heading', { name: 'Registered names (1)' }).waitFor()
+        await page.getByRole('checkbox', { name: question }).waitFor()
+        await page.getByRole('searchbox').fill('')
+        await page.getByRole('heading', { name: 'Registered names (3)' }).waitFor()
+      }
+      await page.getByRole('searchbox').fill('a b')
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: 'Registered names (0)' }).waitFor()
+      await page.getByText('No registered name matches.').waitFor()
+    },
+    { expected: /status of 400/ },
+  )
 })
 
 for (const [what, operations, present, absent] of [

@@ -7,7 +7,7 @@ const table = {
   /** Random inputs for each property of hostnames. */
   properties: /*               */ [2_000, 50_000],
   /** Mutations of hostnames, of which many get a suggestion. */
-  suggestions: /*              */ [3_000, 1_000_000],
+  suggestions: /*              */ [3_000, 100_000],
   /** Random spellings of addresses, compared with Node's readings. */
   spellings: /*                */ [5_000, 1_000_000],
   /** Generated names and labels, compared with other implementations. */
@@ -27,7 +27,7 @@ const table = {
   /** The maximum number of cases, of about 150 in the suite, that run with each additional PostgreSQL driver. */
   casesOfDrivers: /*           */ [25, 1_000],
   /** Calls that get 503 because the monitor is unavailable. */
-  callsWithoutMonitor: /*      */ [1_000, 10_000],
+  callsWithoutMonitor: /*      */ [1_000, 5_000],
   /**
    * Code points from U+3000 on that are compared with another implementation. All code points before U+3000 are
    * compared in every run.

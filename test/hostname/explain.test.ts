@@ -185,7 +185,7 @@ describe('a suggestion', () => {
     .map(([start, name, at, odd, end]) => start.join('') + name.slice(0, at) + odd + name.slice(at) + end.join(''))
 
   test('is a valid name that the input spells in full, with all its labels, and no wider', {
-    timeout: 1_200_000,
+    timeout: 600_000,
   }, () => {
     let suggestions = 0
     fc.assert(

@@ -27,7 +27,7 @@ test.skipIf(!program)(
       config: { file },
       isComplete: true,
       async restore() {
-        await run('dist/cli.js', 'backup', copy, '--database', file)
+        await run('test/runtimes/sqlite/copy.js', file, copy)
         return { file: copy }
       },
     })

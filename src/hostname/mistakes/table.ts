@@ -346,7 +346,9 @@ function couldBeMeant(userName: string): boolean {
 function joinAtDots(text: string): string | undefined {
   const parts = text.split(/\s+/)
   const belong = (part: string, next: string) =>
-    next.startsWith('.') || /^(?:\.|www\.|\*\.)$/i.test(part) || (part.endsWith('.') && /^[a-z]+$/.test(next))
+    (next.startsWith('.') && !part.endsWith('.')) ||
+    /^(?:\.|www\.|\*\.)$/i.test(part) ||
+    (part.endsWith('.') && /^[a-z]+$/.test(next))
   return parts.every((part, index) => index === 0 || belong(parts[index - 1] ?? '', part)) ? parts.join('') : undefined
 }
 

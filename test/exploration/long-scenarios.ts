@@ -35,6 +35,6 @@ export const longScenarios: readonly (Scenario & { readonly name: string; readon
     refused: ['b.example.com', 'c.example.com'],
     faults: 1,
     leases: 1,
-    states: 2382,
+    states: 2087,
   },
 ]

@@ -28,7 +28,7 @@ export interface ListProgress {
 /** The maximum number of registrations that the service returns at once. */
 const PAGE_SIZE = '1000'
 
-const rules: Rules = {
+const optionRules: Rules = {
   ...callRules,
   order: { holds: optional(order => order === 'newest' || order === 'oldest'), expected: '"newest" or "oldest"' },
   domain: { holds: optional(isText), expected: 'a hostname' },
@@ -53,7 +53,7 @@ const rules: Rules = {
  * }
  */
 export function listAll(options: ListAllOptions): AsyncGenerator<ListedDomain, void, undefined> {
-  requireOptions(options, rules)
+  requireOptions(options, optionRules)
   return readPages(options)
 }
 

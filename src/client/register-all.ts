@@ -50,7 +50,7 @@ export class RegisterAllError extends NamesError<RegisterResult> {
   override readonly name = 'RegisterAllError'
 }
 
-const rules: Rules = { fix: { holds: optional(value => typeof value === 'boolean'), expected: 'true or false' } }
+const ownRules: Rules = { fix: { holds: optional(value => typeof value === 'boolean'), expected: 'true or false' } }
 
 /** The fields of a registration result, for each status. */
 export const registerFields = {
@@ -103,6 +103,6 @@ export const registerFields = {
  */
 export function registerAll(domains: Names, options: RegisterAllOptions): Run<RegisterResult, RegisterAllResult> {
   const corrects = options?.fix === true
-  const operation = { path: '', fields: registerFields, Failure: RegisterAllError, corrects, rules } as const
+  const operation = { path: '', fields: registerFields, Failure: RegisterAllError, corrects, ownRules } as const
   return createRun(domains, options, operation, results => ({ results, totals: countTotals(results) }))
 }

@@ -52,7 +52,7 @@ export class NamesError<Result> extends CallError {
 export interface NamesOperation<Result> extends BatchOperation {
   readonly Failure: new (failure: CallFailure, state: NamesState<Result>) => NamesError<Result>
   /** The rules for the options that only this operation accepts. */
-  readonly rules?: Rules
+  readonly ownRules?: Rules
 }
 
 export const concurrencyRule: Rule = {
@@ -60,7 +60,7 @@ export const concurrencyRule: Rule = {
   expected: 'an integer above 0',
 }
 
-const rules: Rules = {
+const optionRules: Rules = {
   ...callRules,
   concurrency: concurrencyRule,
   onProgress: onProgressRule,
@@ -77,10 +77,10 @@ const rules: Rules = {
 export async function* sendNames<Result extends ResultOfName>(
   names: Names,
   options: NamesOptions<Result>,
-  { Failure, rules: ownRules, ...operation }: NamesOperation<Result>,
+  { Failure, ownRules, ...operation }: NamesOperation<Result>,
   kept: readonly Result[] = [],
 ): AsyncGenerator<PartOutcome<Result>, void, undefined> {
-  requireOptions(options, { ...rules, ...ownRules })
+  requireOptions(options, { ...optionRules, ...ownRules })
   const { patience = DEFAULT_PATIENCE, concurrency = DEFAULT_CONCURRENCY, signal, onProgress } = options
   signal?.throwIfAborted()
   let wake = () => {}

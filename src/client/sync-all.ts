@@ -56,7 +56,7 @@ export class SyncAllError extends Error {
 
 const DEFAULT_MOST_DELETIONS = 0.3
 
-const rules: Rules = {
+const optionRules: Rules = {
   ...callRules,
   concurrency: concurrencyRule,
   dryRun: { holds: optional(value => typeof value === 'boolean'), expected: 'true or false' },
@@ -92,7 +92,7 @@ const rules: Rules = {
  * console.log(`${additions.length} registered, ${deletions.length} deleted`)
  */
 export async function syncAll(wanted: Names, options: SyncAllOptions): Promise<SyncPlan> {
-  requireOptions(options, rules)
+  requireOptions(options, optionRules)
   const { dryRun = false, mostDeletions = DEFAULT_MOST_DELETIONS, ...callOptions } = options
   const { fresh, ...plan } = await makePlan(wanted, callOptions)
   if (dryRun) return plan

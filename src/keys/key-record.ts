@@ -73,7 +73,7 @@ const isHint = matches(/^[A-Za-z0-9]+_(?:org|team)_[0-9]+_…[\w\-.~+/=]{4}$/)
 
 const knownScopes: readonly unknown[] = SCOPES
 
-const rules = {
+const recordRules = {
   hash: {
     holds: matches(/^[0-9a-f]{64}$/),
     expected: 'the SHA-256 of the key, 64 hex digits in lower case, and never the key itself',
@@ -107,17 +107,17 @@ const rules = {
  * @throws {TypeError} if a value is invalid; the message says what to pass instead.
  */
 export function requireRecord(record: KeyRecord): void {
-  requireOptions(record, rules, 'field', 'key record')
+  requireOptions(record, recordRules, 'field', 'key record')
 }
 
-const { hash, type, ownerId, label, scopes, revokedAt, expiresAt } = rules
+const { hash, type, ownerId, label, scopes, revokedAt, expiresAt } = recordRules
 /** Accepts any string as a scope, because the application's key store may have its own scopes. */
 const foundScopes: Rule = {
   holds: scopes => Array.isArray(scopes) && scopes.every(isText),
   expected: 'an array of scopes, such as ["domains:create"]',
 }
-const rulesOfFound: Rules = { hash, type, ownerId, scopes: foundScopes, revokedAt, expiresAt }
-const rulesOfChanges: Rules = { label, scopes: { ...scopes, holds: optional(scopes.holds) }, expiresAt }
+const foundRecordRules: Rules = { hash, type, ownerId, scopes: foundScopes, revokedAt, expiresAt }
+const changeRules: Rules = { label, scopes: { ...scopes, holds: optional(scopes.holds) }, expiresAt }
 
 /**
  * Checks a record that the application's key store returned. Without this check, every key would be rejected if the
@@ -126,7 +126,7 @@ const rulesOfChanges: Rules = { label, scopes: { ...scopes, holds: optional(scop
  * @throws {TypeError} if the record is invalid; the message says what the record must have.
  */
 export function requireFoundRecord(record: KeyRecord): void {
-  requireFields(record, rulesOfFound, 'field', 'key record that the key store found')
+  requireFields(record, foundRecordRules, 'field', 'key record that the key store found')
 }
 
 /** @throws {TypeError} if the value is not an owner. */
@@ -139,10 +139,10 @@ export function requireOwner(owner: KeyOwner): void {
  *   hash would have no effect.
  */
 export function requireHash(hash: string): void {
-  requireOptions({ hash }, { hash: rules.hash }, 'field')
+  requireOptions({ hash }, { hash: recordRules.hash }, 'field')
 }
 
 /** @throws {TypeError} if a property is invalid or cannot be changed. */
 export function requireChanges(changes: KeyChanges): void {
-  requireOptions(changes, rulesOfChanges, 'field', 'changes')
+  requireOptions(changes, changeRules, 'field', 'changes')
 }

@@ -89,7 +89,7 @@ export async function importDomains(
   const total = { imported: 0, existing: 0, rejected: [] as RejectedImport[] }
   let part: RegistrationToImport[] = []
   for await (const registration of registrations) {
-    requireFields(registration, rules, 'property', 'registration to import')
+    requireFields(registration, registrationRules, 'property', 'registration to import')
     part.push(registration)
     if (part.length < MOST_AT_ONCE) continue
     await importPart(store, part, total)
@@ -100,7 +100,7 @@ export async function importDomains(
   return total
 }
 
-const rules = {
+const registrationRules = {
   domainId: { holds: isText, expected: 'a string' },
   domain: { holds: isText, expected: 'a string' },
   registrableDomain: { holds: value => value === undefined || isText(value), expected: 'a string' },

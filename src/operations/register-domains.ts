@@ -70,7 +70,7 @@ export const runRegister = (
   progress: CallProgress,
 ): Promise<RegisterDomainsResponse> =>
   trace('register', async context => {
-    requireOptions(options, rules)
+    requireOptions(options, optionRules)
     const { onError, checkNames, timeLimit = CALL_TIME_LIMIT } = options
     if (checkNames) requireMethod(store, 'find')
     const deadline = createDeadline(timeLimit)
@@ -111,7 +111,7 @@ export const runRegister = (
     return answer
   })
 
-const rules: Rules = {
+const optionRules: Rules = {
   checkNames: checkNamesRule,
   onError: { holds: optional(isFunction), expected: 'a function that takes an error' },
   timeLimit: timeLimitRule,

@@ -52,7 +52,7 @@ const BODY_LIMIT = 16 * 1024
 /** How many characters of the monitor's response a message shows. */
 const LONGEST_EXCERPT = 200
 
-const rules: Rules = {
+const optionRules: Rules = {
   url: httpUrlRule('https://monitor.example.com/changes'),
   secret: {
     holds: secret => isText(secret) || Array.isArray(secret),
@@ -94,7 +94,7 @@ const rules: Rules = {
  * const store = createMemoryStore({ teams, synchronize })
  */
 export function createWebhook(options: WebhookOptions): Webhook {
-  requireOptions(options, rules)
+  requireOptions(options, optionRules)
   const { url, secret, batchSize = DEFAULT_BATCH_SIZE, timeLimit = RESPONSE_TIME_LIMIT, fetch } = options
   const keys = readSecrets(secret)
   const target = new URL(url)

@@ -66,7 +66,7 @@ export async function exploreStore<Backend extends StoreBackend>(
   options: ExploreOptions<Backend> = {},
 ): Promise<Exploration> {
   if (!isFunction(createBackend)) throw new TypeError('exploreStore takes a function that creates a backend')
-  requireOptions(options, rules)
+  requireOptions(options, optionRules)
   const stories: string[] = []
   let states = 0
   for (const name of options.scenarios ?? (Object.keys(scenarios) as ScenarioName[])) {
@@ -77,7 +77,7 @@ export async function exploreStore<Backend extends StoreBackend>(
   return { violations: stories.length, states, ...(stories.length > 0 && { stories }) }
 }
 
-const rules: Rules = {
+const optionRules: Rules = {
   closeBackend: { holds: optional(isFunction), expected: 'a function that takes a backend' },
   scenarios: {
     holds: optional(names => Array.isArray(names) && names.every(name => Object.hasOwn(scenarios, name))),

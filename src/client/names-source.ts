@@ -67,7 +67,7 @@ async function* readParts(all: Names): AsyncGenerator<Part, void, undefined> {
   let place = 0
   const toPart = (): Part => {
     const places = names.map((_, index) => place - names.length + index)
-    const part = { names, places, failures: 0, refusals: 0, successesBefore: 0, dueAt: 0 }
+    const part = { names, places, failures: 0, ownFailures: 0, successesBefore: 0, dueAt: 0 }
     names = []
     return part
   }

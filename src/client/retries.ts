@@ -9,7 +9,7 @@ export interface Part {
   /** How many times in a row the part has failed while no other call succeeded. */
   readonly failures: number
   /** How many times the part has failed although the service worked: another call had succeeded in between. */
-  readonly refusals: number
+  readonly ownFailures: number
   /** How many calls had succeeded when the part was last sent or, if it has failed, when it last failed. */
   readonly successesBefore: number
   /** When the part may be sent again, as a time of `performance.now()`. `ABANDONED`: once, after all other parts. */
@@ -29,7 +29,7 @@ export interface PartOutcome<Result = unknown> {
 /** While this many parts wait, no new names are sent. This limits the memory in use. */
 const MOST_PARTS_WAITING = 200
 /** A name that fails alone this many times is abandoned: the service works, but not for this name. */
-const MOST_REFUSALS = 3
+const MOST_OWN_FAILURES = 3
 /**
  * While every call fails, parts are split only until there are this many. Splitting would isolate a single name that
  * fails, but in an outage it would only cause more calls.
@@ -46,7 +46,7 @@ export function createRetries({ concurrency, patience }: { concurrency: number; 
   /** In the order in which they are due. */
   let waiting: readonly Part[] = []
   /** Names that failed again after all others had a result. */
-  const refused: Part[] = []
+  const abandoned: Part[] = []
   let successes = 0
   let failuresInARow = 0
   let failingSince: number | undefined
@@ -55,15 +55,15 @@ export function createRetries({ concurrency, patience }: { concurrency: number; 
 
   function retryLater(part: Part, failure: FailedAttempt): void {
     lastFailure = failure
-    if (part.dueAt === ABANDONED) return void refused.push(part)
+    if (part.dueAt === ABANDONED) return void abandoned.push(part)
     const isOfService = failure.code === 'domain_registration_unavailable' || failure.code === 'internal_error'
-    const isRefusal = isOfService && successes > part.successesBefore
-    const refusals = part.refusals + (isRefusal ? 1 : 0)
-    const failures = isRefusal ? 1 : part.failures + 1
-    const isAbandoned = part.names.length === 1 && refusals >= MOST_REFUSALS
+    const isOwnFailure = isOfService && successes > part.successesBefore
+    const ownFailures = part.ownFailures + (isOwnFailure ? 1 : 0)
+    const failures = isOwnFailure ? 1 : part.failures + 1
+    const isAbandoned = part.names.length === 1 && ownFailures >= MOST_OWN_FAILURES
     const dueAt = isAbandoned ? ABANDONED : performance.now() + toWait(failures, failure.retryAfter)
-    const again = { ...part, failures, refusals, successesBefore: successes, dueAt }
-    const isSplit = isOfService && part.dueAt > 0 && (isRefusal || waiting.length < MOST_PARTS_IN_OUTAGE)
+    const again = { ...part, failures, ownFailures, successesBefore: successes, dueAt }
+    const isSplit = isOfService && part.dueAt > 0 && (isOwnFailure || waiting.length < MOST_PARTS_IN_OUTAGE)
     const parts = isSplit && part.names.length > 1 ? split(again) : [again]
     waiting = [...waiting, ...parts].sort((one, other) => (one.dueAt < other.dueAt ? -1 : 1))
   }
@@ -101,10 +101,10 @@ export function createRetries({ concurrency, patience }: { concurrency: number; 
     untilDue: () => (waiting[0]?.dueAt ?? ABANDONED) - performance.now(),
     isEmpty: () => waiting.length === 0,
     /** All parts that have no result. */
-    parts: () => [...waiting, ...refused],
-    /** Why the work cannot go on: names were refused at the end, or the next retry would come too late. */
+    parts: () => [...waiting, ...abandoned],
+    /** Why the work cannot go on: names were abandoned, or the next retry would come too late. */
     whyStuck(): FailedAttempt | undefined {
-      if (waiting.length === 0) return refused.length > 0 ? lastFailure : undefined
+      if (waiting.length === 0) return abandoned.length > 0 ? lastFailure : undefined
       const { dueAt = ABANDONED } = waiting[0] ?? {}
       return dueAt < ABANDONED && dueAt > (failingSince ?? performance.now()) + patience ? lastFailure : undefined
     },

@@ -9,7 +9,7 @@ import {
   notPlain,
   payloadTooLarge,
 } from '../errors/call-errors.ts'
-import { mountOnNode, type NodeRequest, type NodeResponse, type RefusedBodies, toRefusedBody } from './node.ts'
+import { mountOnNode, type NodeRequest, type NodeResponse, type RejectedBodies, toRejectedBody } from './node.ts'
 import type { HandlerOptions, PathOption } from './options.ts'
 import type { AdapterRequest, HandlerRequest, OperationName } from './request.ts'
 
@@ -29,7 +29,7 @@ export type DomainsRouter = [handleRequest: NodeMiddleware, handleError: ErrorRe
 type NodeMiddleware = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void
 
 /** Our errors, keyed by the `type` of the parser's error. The documentation of `body-parser` lists all types. */
-const refusedBodies: RefusedBodies = {
+const rejectedBodies: RejectedBodies = {
   'entity.parse.failed': () => notJson(),
   'request.size.invalid': bodyWithoutItsLength,
   'request.aborted': bodyCutShort,
@@ -91,7 +91,7 @@ export function domainsRouter(options: DomainsRouterOptions): DomainsRouter {
     },
     (error, request, response, next) => {
       const operation = route(request)
-      const readBody = operation && toRefusedBody(refusedBodies, refusalOf(error))
+      const readBody = operation && toRejectedBody(rejectedBodies, reasonOf(error))
       if (readBody) respond(operation, request, response, readBody).catch(next)
       else next(error)
     },
@@ -99,5 +99,5 @@ export function domainsRouter(options: DomainsRouterOptions): DomainsRouter {
 }
 
 /** If a compressed body cannot be decompressed, the error has a `code` from zlib or Brotli. */
-const refusalOf = (error: { type?: unknown; code?: unknown } | null | undefined) =>
+const reasonOf = (error: { type?: unknown; code?: unknown } | null | undefined) =>
   /^(?:Z_|ERR__)/.test(String(error?.code)) ? 'encoding.unsupported' : error?.type

@@ -4,7 +4,7 @@ import { bodyWithoutItsLength, notDeclaredAsJson, payloadTooLarge } from '../err
 import { type FailureRecord, writeToConsole } from '../errors/failure-log.ts'
 import type { Rules } from '../options.ts'
 import { createDefaultOnError } from './failure.ts'
-import { mountOnNode, type RefusedBodies, readNodeBody, toRefusedBody } from './node.ts'
+import { mountOnNode, type RejectedBodies, readNodeBody, toRejectedBody } from './node.ts'
 import { DEFAULT_OPERATIONS, type HandlerOptions, type PathOption, toPath, withoutTrailingSlash } from './options.ts'
 import type { AdapterRequest, HandlerRequest, OperationName } from './request.ts'
 import { operations } from './routes.ts'
@@ -13,7 +13,7 @@ import { operations } from './routes.ts'
 export type DomainsPluginOptions = HandlerOptions<AdapterRequest<FastifyRequest>> & PathOption
 
 /** Our errors, keyed by the `code` of Fastify's error. Fastify's reference lists all codes. */
-const refusedBodies: RefusedBodies = {
+const rejectedBodies: RejectedBodies = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: bodyWithoutItsLength,
   FST_ERR_CTP_BODY_TOO_LARGE: () => payloadTooLarge(),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: notDeclaredAsJson,
@@ -79,7 +79,7 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
           done(null, undefined)
         })
         route.setErrorHandler((error: FastifyError, request, reply) => {
-          const readBody = toRefusedBody(refusedBodies, error.code)
+          const readBody = toRejectedBody(rejectedBodies, error.code)
           if (!readBody) throw error
           return respond(operation, request, reply, readBody)
         })

@@ -78,9 +78,9 @@ function toResults(
   return inputs.map((input, index): DeleteResult => {
     const read = submitted[index] as ReturnType<typeof readSubmitted>
     if (!isName(read)) return toInvalidResult(input, read)
-    const { domain, refusal } = read
+    const { domain, rejection } = read
     const domainId = ids.get(domain)
-    if (domainId === undefined) return refusal ? toInvalidResult(input, refusal) : { status: 'missing', input }
+    if (domainId === undefined) return rejection ? toInvalidResult(input, rejection) : { status: 'missing', input }
     // If the call contains this name again, the second occurrence is `missing`.
     ids.delete(domain)
     return { status: 'deleted', input, domain, domainId }

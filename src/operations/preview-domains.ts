@@ -66,8 +66,8 @@ export async function runPreview(
     const found = await waitForStore(store, find(createLookUp(team.id, names, maxDomains !== null)), deadline)
     return { verdicts: judgeAll(team.id, names, found), found }
   })
-  const refusal = maxDomains === null ? null : findLimitError(maxDomains, found, verdicts)
-  if (refusal) throw refusal
+  const limitError = maxDomains === null ? null : findLimitError(maxDomains, found, verdicts)
+  if (limitError) throw limitError
   const idOf = new Map(found.registrations.map(({ domain, domainId }) => [domain, domainId]))
   let used = 0
   const results = submitted.map((read, index): PreviewResult => {

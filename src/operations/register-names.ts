@@ -57,13 +57,13 @@ export async function registerNames(registrar: Registrar, names: readonly Submit
       if (batch.outcomes.some(isInternalError)) causes.push(new Error(NOT_ASKED))
       return null
     }
-    if ('refusal' in batch) {
+    if ('limitError' in batch) {
       // The responses of earlier attempts may have been lost after they had saved some names.
       for (const [place, outcome] of batch.own) outcomes[place] = outcome
-      if (!outcomes.some(({ status }) => status === 'created')) throw batch.refusal
+      if (!outcomes.some(({ status }) => status === 'created')) throw batch.limitError
       isFull = true
     }
-    const cause = 'refusal' in batch ? batch.refusal : batch.cause
+    const cause = 'limitError' in batch ? batch.limitError : batch.cause
     failed.push(cause)
     return { cause }
   }
@@ -106,7 +106,7 @@ function toGroups(names: readonly Submitted[]): Group[] {
 
 type BatchResult =
   | { readonly outcomes: readonly Outcome[] }
-  | { readonly refusal: ApiError; readonly own: ReadonlyMap<number, Outcome> }
+  | { readonly limitError: ApiError; readonly own: ReadonlyMap<number, Outcome> }
 
 /**
  * Registers some of the names of a call. If the team has a limit, all names of the call count toward the limit.
@@ -133,8 +133,8 @@ async function registerBatch(
   const found = requireFound(registered)
   if (!limit) return { outcomes: toOutcomes(part, judgeAll(teamId, part, found), registered, ownIds) }
   const verdicts = judgeAll(teamId, names, found)
-  const refusal = findLimitError(limit.maxDomains, found, verdicts)
-  if (refusal) return { refusal, own: findOwn(names, found, ownIds) }
+  const limitError = findLimitError(limit.maxDomains, found, verdicts)
+  if (limitError) return { limitError, own: findOwn(names, found, ownIds) }
   const ofPart = places.map(place => verdicts[place] as Verdict)
   return { outcomes: toOutcomes(part, ofPart, registered, ownIds) }
 }

@@ -75,8 +75,8 @@ export async function transfer(store: DomainStore, options: TransferOptions): Pr
     const judge = (found: TransferFindings) => findLimitError(found, found.registrations.length)
     const decide = (found: TransferFindings) => judge(found) === null
     const { found, saved } = await transferSome({ from, to, domains, counted, decide })
-    const refusal = found.registrations.length > 0 && judge(found)
-    if (refusal) throw refusal
+    const limitError = found.registrations.length > 0 && judge(found)
+    if (limitError) throw limitError
     for (const [index, { domain, domainId: formerId }] of found.registrations.entries()) {
       const domainId = saved[index]?.domainId
       if (domainId !== undefined) total.push({ domain, formerId, domainId })
@@ -87,8 +87,8 @@ export async function transfer(store: DomainStore, options: TransferOptions): Pr
   else {
     if (counted) {
       const count = requireMethod(store, 'count')
-      const refusal = findLimitError({ held: await count({ teamId: to }) }, await count({ teamId: from }))
-      if (refusal) throw refusal
+      const limitError = findLimitError({ held: await count({ teamId: to }) }, await count({ teamId: from }))
+      if (limitError) throw limitError
     }
     for await (const page of eachPageHeld(store, from)) await transferStep(page.map(({ domainId }) => domainId))
   }

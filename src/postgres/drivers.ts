@@ -180,7 +180,7 @@ async function begin<T>(sql: PostgresJs, work: (transaction: PostgresJsTransacti
 export function fromBridge(bridge: PostgresBridge, isPipelined = false): Database {
   let checked: Promise<void> | undefined
   const check = () => {
-    checked ??= refuseTransaction(bridge).catch(error => {
+    checked ??= rejectTransaction(bridge).catch(error => {
       checked = undefined
       throw error
     })
@@ -252,7 +252,7 @@ function guarded({ ask, change }: Transaction, token: string): Transaction {
  * they are committed. To detect such a bridge, one statement sets a transaction-local value, and a second statement
  * reads it. Outside a transaction, the value is lost after the first statement.
  */
-async function refuseTransaction(bridge: PostgresBridge): Promise<void> {
+async function rejectTransaction(bridge: PostgresBridge): Promise<void> {
   await bridge.query(`SELECT set_config('${TOKEN}', 'open', true)`, [])
   const { rows } = await bridge.query(`SELECT current_setting('${TOKEN}', true) AS state`, [])
   if ((rows[0] as { state?: unknown } | undefined)?.state !== 'open') return

@@ -70,7 +70,7 @@ export function createRegistrationRequest(call: SubmittedCall): RegistrationRequ
  * Whether today's list and the application allow a name. Any other name is looked up, but cannot be created, so it
  * needs neither a lock nor an overlap check.
  */
-const isAllowed = ({ refusal, answer }: Submitted) => refusal === undefined && typeof answer !== 'object'
+const isAllowed = ({ rejection, answer }: Submitted) => rejection === undefined && typeof answer !== 'object'
 
 /**
  * Creates the lookups for some names: the names themselves, every wildcard that could cover one of them, and all names

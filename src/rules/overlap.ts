@@ -71,7 +71,7 @@ export type ConflictCode = 'wildcard_conflict' | 'subdomain_conflict' | 'domain_
 export function judge(name: Submitted, teamId: string, holdings: Holdings): Verdict {
   const owner = holdings.ownerOf(name.domain)
   if (owner === teamId) return { status: 'existing' }
-  if (name.refusal) return { status: 'invalid', ...name.refusal }
+  if (name.rejection) return { status: 'invalid', ...name.rejection }
   if (typeof name.answer === 'object') return { status: 'invalid', ...name.answer }
 
   const covering = holdings.wildcardsAbove(name).filter(wildcard => covers(wildcard.domain, name))

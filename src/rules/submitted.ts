@@ -30,7 +30,7 @@ export interface Submitted extends Name {
    * Why the name is not allowed today. If it was registered when it was allowed, under an older suffix list or version
    * of Unicode, its status is still `existing`.
    */
-  readonly refusal?: InvalidHostname
+  readonly rejection?: InvalidHostname
   /**
    * The application's word against registering the name now, or that it was not asked. Default: the name may be
    * registered. If the team has registered the name before, its status is still `existing`.
@@ -49,7 +49,7 @@ export function readSubmitted(input: string): Submitted | InvalidHostname {
   if (domain === null) return hostname
   const former = classifyHostname(domain)
   const base = isWildcard(domain) ? baseOf(domain) : domain
-  return { domain, registrableDomain: former.valid ? former.registrableDomain : base, input, refusal: hostname }
+  return { domain, registrableDomain: former.valid ? former.registrableDomain : base, input, rejection: hostname }
 }
 
 /** Whether the result is a name that can be registered or may already be registered. */

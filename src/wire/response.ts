@@ -156,9 +156,9 @@ function count<Status extends string>(
 /** Creates the result of a hostname that registering would reject. */
 export function toInvalidPreview(
   input: string,
-  refused: InvalidHostname | Extract<Verdict, { status: 'invalid' }>,
+  rejected: InvalidHostname | Extract<Verdict, { status: 'invalid' }>,
 ): InvalidPreview {
-  const { valid: _, ...result } = { valid: false, ...refused }
+  const { valid: _, ...result } = { valid: false, ...rejected }
   return { ...result, status: 'invalid', input }
 }
 

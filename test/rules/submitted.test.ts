@@ -9,7 +9,7 @@ import { counts, sample } from '../counts.ts'
 /** The name under which an input is looked up, and whether it is allowed today. */
 function read(input: string) {
   const submitted = readSubmitted(input)
-  return 'domain' in submitted ? [submitted.domain, submitted.refusal === undefined] : null
+  return 'domain' in submitted ? [submitted.domain, submitted.rejection === undefined] : null
 }
 
 const every = Array.from({ length: 0x110000 }, (_, codePoint) => String.fromCodePoint(codePoint))

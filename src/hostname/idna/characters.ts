@@ -8,7 +8,7 @@ import { nameCharacters } from './tables.ts'
  */
 export const kinds = {
   /** Disallowed by UTS #46 with UseSTD3ASCIIRules, or unassigned. */
-  REFUSED: 1 << 0,
+  DISALLOWED: 1 << 0,
   /** Written from left to right. */
   LETTER: 1 << 1,
   /** European digits, including `0` to `9`. */
@@ -33,7 +33,7 @@ export const kinds = {
   PUNCTUATION: 1 << 13,
 } as const
 
-const { REFUSED, LETTER, MAPPED, PUNCTUATION } = kinds
+const { DISALLOWED, LETTER, MAPPED, PUNCTUATION } = kinds
 
 /**
  * The letters that stand for the kinds in the table. `P` stands for a run in which capital and small letters alternate.
@@ -83,13 +83,13 @@ let basicPlane: Uint16Array | undefined
 
 export function kindOf(codePoint: number): number {
   basicPlane ??= readBasicPlane()
-  return basicPlane[codePoint] ?? letters[kindBeyond(codePoint)] ?? REFUSED
+  return basicPlane[codePoint] ?? letters[kindBeyond(codePoint)] ?? DISALLOWED
 }
 
 function readBasicPlane(): Uint16Array {
   const created = new Uint16Array(BASIC_PLANE)
   for (const { first, last, kind } of parseRuns(nameCharacters)) {
-    created.fill(letters[kind] ?? REFUSED, first, last + 1)
+    created.fill(letters[kind] ?? DISALLOWED, first, last + 1)
     for (let codePoint = first; kind === 'P' && codePoint <= last; codePoint += 1) {
       created[codePoint] = (codePoint - first) % 2 === 0 ? MAPPED : LETTER
     }

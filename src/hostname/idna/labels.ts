@@ -120,7 +120,7 @@ interface Label {
   readonly held: number
 }
 
-const { REFUSED, MAPPED, IGNORED, PUNCTUATION, LETTER } = kinds
+const { DISALLOWED, MAPPED, IGNORED, PUNCTUATION, LETTER } = kinds
 const MARKS = kinds.MARK | kinds.THIN_MARK | kinds.VIRAMA | kinds.THIN_VIRAMA
 const RIGHT_TO_LEFT = kinds.RIGHT_TO_LEFT | kinds.ARABIC_DIGIT
 
@@ -134,7 +134,7 @@ const MAX_MAPPED_LENGTH = 4 * MAX_LABEL_LENGTH
 function mapLabel(sent: string): string | LabelFault {
   if (isLdhLabel(sent)) return sent
   const held = survey(sent)
-  if ((held & REFUSED) !== 0) {
+  if ((held & DISALLOWED) !== 0) {
     const character = Array.from(sent).find(part => mapCharacter(part) === null)
     return { reason: 'disallowed character', label: sent, character }
   }
@@ -185,7 +185,7 @@ const encode = (unicode: string) => `xn--${punycode.encode(unicode)}`
 function findFault(label: string, unicode: string, held: number): LabelFault | undefined {
   if (unicode === '') return { reason: 'empty', label }
   if (unicode.startsWith('-') || unicode.endsWith('-')) return { reason: 'outer hyphen', label }
-  if ((held & (REFUSED | MAPPED | IGNORED)) !== 0) {
+  if ((held & (DISALLOWED | MAPPED | IGNORED)) !== 0) {
     const character = Array.from(unicode).find(part => mapCharacter(part) !== part)
     return { reason: 'disallowed character', label, character }
   }

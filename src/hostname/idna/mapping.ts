@@ -7,7 +7,7 @@ import { ownMappings } from './tables.ts'
  */
 export function mapCharacter(character: string): string | null {
   const kind = kindOf(character.codePointAt(0) as number)
-  if (kind === kinds.REFUSED) return null
+  if (kind === kinds.DISALLOWED) return null
   if (kind === kinds.IGNORED) return ''
   return kind === kinds.MAPPED ? findMapping(character) : character
 }

@@ -186,10 +186,10 @@ export async function createLevelBackend(folder: string) {
       }),
     postpone: postponements =>
       takeTurn(async operations => {
-        for (const { change, wait, failure, isRefused } of postponements) {
+        for (const { change, wait, failure, refusals } of postponements) {
           const [waiting] = await get<Waiting>([waitingKey(change)])
           if (waiting?.kind !== change.kind) continue
-          const said = { refusals: waiting.refusals + Number(isRefused), lastFailure: failure ?? waiting.lastFailure }
+          const said = { refusals: Math.max(waiting.refusals, refusals), lastFailure: failure ?? waiting.lastFailure }
           operations.push(...put([waitingKey(change)], { ...waiting, due: Date.now() + wait, ...said }))
         }
       }),

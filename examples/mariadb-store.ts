@@ -135,10 +135,10 @@ export function createMariadbBackend(transact: Transact): StoreBackend {
       postpone: postponements =>
         transact(ask =>
           ask(
-            `UPDATE ${CHANGES_BY_ID} SET due = ${NOW} + wait, refusals = refusals + refused,
+            `UPDATE ${CHANGES_BY_ID} SET due = ${NOW} + wait, refusals = GREATEST(refusals, refused + 0),
                lastFailure = COALESCE(failure, lastFailure) WHERE domain_changes.kind = sent.kind`,
-            postponements.map(({ change, wait, failure, isRefused }) => {
-              return { ...change, wait, failure, refused: Number(isRefused) }
+            postponements.map(({ change, wait, failure, refusals }) => {
+              return { ...change, wait, failure, refused: refusals }
             }),
           ),
         ),

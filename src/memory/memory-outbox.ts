@@ -68,11 +68,11 @@ export function createMemoryOutbox(): MemoryOutbox {
     },
 
     postpone(postponements) {
-      for (const { change, wait, failure, isRefused } of postponements) {
+      for (const { change, wait, failure, refusals } of postponements) {
         const waiting = changes.get(change.domainId)
         if (waiting?.change.kind !== change.kind) continue
         waiting.due = after(wait)
-        waiting.refusals += Number(isRefused)
+        waiting.refusals = Math.max(waiting.refusals, refusals)
         waiting.lastFailure = failure ?? waiting.lastFailure
       }
     },

@@ -17,8 +17,8 @@ export interface Postponement {
    * reason then stays.
    */
   readonly failure?: string | undefined
-  /** Whether to add one to the number of refusals of the change. */
-  readonly isRefused: boolean
+  /** How often the monitor has refused the change, as far as the caller knows. The larger number is kept. */
+  readonly refusals: number
 }
 
 /** Figures about the pending changes. */
@@ -69,7 +69,7 @@ export interface Outbox {
   finish(changes: readonly Change[]): Awaitable<unknown>
   /**
    * MUST postpone changes, except those whose kind has changed since they were leased. MUST also save the reason for
-   * each failure, and count refusals.
+   * each failure, and MUST raise the number of refusals to `refusals`.
    */
   postpone(postponements: readonly Postponement[]): Awaitable<unknown>
   /**

@@ -24,6 +24,8 @@ export interface PolicyRow {
  *   fault.
  * - `accepts`: whether the monitor has accepted any change in this call or sweep. For a denial, also `yes` if each
  *   change was pushed alone, because then no other change waits for the monitor.
+ * - `refusals`: how often the monitor has refused the change in sweeps. A call does not know, so it decides as if there
+ *   were none. However often a call is repeated, its failures count as one refusal.
  */
 // biome-ignore format: a table
 export const policy: readonly PolicyRow[] = [

@@ -124,7 +124,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
     async function attempt(part: readonly LeasedChange[]): Promise<Failure | null> {
       const begun = performance.now()
       const milliseconds = Math.min(timeLimit, deadline.remaining() / 2)
-      const message = `The push did not end within its time limit of ${timeLimit} ms`
+      const message = `The push did not end within its time limit of ${Math.ceil(milliseconds)} ms`
       try {
         await runWithin({ milliseconds, message, signal }, signal => pushOnce(push, part, signal))
       } catch (cause) {
@@ -178,7 +178,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
       if (isStopped && failure?.cause === signal?.reason) unfinished.set(change, null)
     const areAllAlone = isAll && [...unfinished.values()].every(failure => failure?.isAlone)
     const postponements = [...unfinished].map(([change, failure]): Postponement => {
-      if (!failure) return { change, wait: 0, isRefused: false }
+      if (!failure) return { change, wait: 0, refusals: change.refusals }
       const { answer, accepts } = toAnswer(failure, result.hasSucceeded, areAllAlone)
       const { becomes, due } = findRow(answer, accepts, change.refusals)
       const waits = { never: 0, 'at once': 0, 'after the first wait': firstWait(timeLimit) }
@@ -187,7 +187,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
         change,
         wait: Math.max(wait, readRetryAfter(failure.cause) ?? 0),
         failure: describeReason(failure.cause),
-        isRefused: becomes === 'refused',
+        refusals: change.refusals + Number(becomes === 'refused'),
       }
     })
     if (postponements.length > 0) await record(postponements)

@@ -71,14 +71,14 @@ const createSteps = (transact: Transact): Outbox => ({
   postpone: postponements =>
     transact(async transaction => {
       const { change, statements } = transaction
-      const rows = postponements.map(({ change, wait, failure, isRefused }) => ({
+      const rows = postponements.map(({ change, wait, failure, refusals }) => ({
         ...change,
         wait: Math.round(wait),
         failure: failure?.replaceAll('\0', '') ?? null,
-        isRefused: Number(isRefused),
+        refusals,
       }))
       const sorted = sort(rows)
-      const values = toArrays(sorted, 'kind', 'wait', 'failure', 'isRefused')
+      const values = toArrays(sorted, 'kind', 'wait', 'failure', 'refusals')
       void change(statements.postpone, ...toNamed(transaction, sorted, values))
     }),
 

@@ -333,7 +333,7 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
 
 /**
  * Postpones changes that are not locked. The parameters are arrays: $1 contains their IDs, $2 their kinds, $3 the
- * waits, $4 the failures, and $5 the numbers of refusals to add.
+ * waits, $4 the failures, and $5 the least numbers of refusals.
  */
 function postpone(changes: string, engine: Engine): string {
   const rows = `unnest($1::uuid[], $2::text[], $3::double precision[], $4::text[], $5::integer[])
@@ -344,7 +344,7 @@ function postpone(changes: string, engine: Engine): string {
        ) AS asked`
   return `UPDATE ${changes} AS waiting
        SET due = ${afterWait('asked.wait')},
-         refusals = waiting.refusals + asked.refusals,
+         refusals = greatest(waiting.refusals, asked.refusals),
          last_failure = coalesce(asked.failure, waiting.last_failure)
        FROM ${engine.skipLocked === '' ? rows : free}
        WHERE waiting.domain_id = asked.domain_id AND waiting.kind = asked.kind ${engine.inShards('waiting', '$6')}`

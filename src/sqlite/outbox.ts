@@ -26,8 +26,8 @@ export function createOutbox(statements: PreparedStatements, { ask, transact }: 
     if (!isForgotten) statements.setDue(after(0), domainId)
   }
 
-  function postpone({ change, wait, failure, isRefused }: Postponement): void {
-    statements.postpone(after(wait), Number(isRefused), failure ?? null, change.domainId, change.kind)
+  function postpone({ change, wait, failure, refusals }: Postponement): void {
+    statements.postpone(after(wait), refusals, failure ?? null, change.domainId, change.kind)
   }
 
   const retry = (domainIds: readonly string[]) => {

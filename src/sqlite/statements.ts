@@ -110,7 +110,7 @@ export const statements = {
   findChange: statement<object>(`SELECT 1 AS one FROM ${CHANGES} WHERE domain_id = ?`),
   deleteChange: statement<object>(`DELETE FROM ${CHANGES} WHERE domain_id = ? AND kind = ? RETURNING domain_id`),
   postpone: statement(
-    `UPDATE ${CHANGES} SET due = ?, refusals = refusals + ?, last_failure = coalesce(?, last_failure)
+    `UPDATE ${CHANGES} SET due = ?, refusals = max(refusals, ?), last_failure = coalesce(?, last_failure)
      WHERE domain_id = ? AND kind = ?`,
   ),
   retry: statement<object>(

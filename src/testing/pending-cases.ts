@@ -224,6 +224,24 @@ export const pendingCases: readonly CaseDefinition[] = [
     },
   },
   {
+    id: 'calls-count-one-refusal',
+    name: 'MUST count the failures of repeated calls as one refusal',
+    needs: ['listPending'],
+    async test({ open }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push)
+      monitor.isAway = true
+      const saved = await save(store, '1', ['a.com'])
+      for (let calls = 0; calls < 3; calls += 1) await checkRejects('synchronize', () => synchronize(store, saved))
+      const pending = await methodOf(store, 'listPending')()
+      checkEqual(
+        'how often the change was refused',
+        pending.map(({ refusals }) => refusals),
+        [1],
+      )
+    },
+  },
+  {
     id: 'shows-what-waits',
     name: 'MUST list how often and why each pending change was refused',
     needs: ['release', 'retryPending', 'listPending'],

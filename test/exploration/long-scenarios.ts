@@ -32,9 +32,9 @@ export const longScenarios: readonly (Scenario & { readonly name: string; readon
       operator: [retry],
       releaser: [release('1', 'b.example.com')],
     },
-    refused: ['b.example.com', 'c.example.com'],
+    refused: ['a.example.com', 'b.example.com'],
     faults: 1,
     leases: 1,
-    states: 2087,
+    states: 1578,
   },
 ]

@@ -782,6 +782,12 @@ const ofSweeping: readonly BrokenStore[] = [
       refusals: before?.refusals ?? 0,
     }),
   }),
+  broken('calls-count-one-refusal', 'counts each failure of a repeated call', {
+    postpone(tables, postponement) {
+      const before = tables.waiting.get(postponement.change.domainId)?.refusals ?? 0
+      soundSteps.postpone(tables, { ...postponement, refusals: before + postponement.refusals })
+    },
+  }),
   wrapped('shows-what-waits', 'does not say why a change was refused', store => ({
     listPending: async options => (await store.listPending(options)).map(each => ({ ...each, lastFailure: null })),
   })),

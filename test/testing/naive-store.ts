@@ -161,11 +161,11 @@ export const soundSteps: Steps = {
     if (found?.change.kind === kind) waiting.delete(domainId)
     else if (found) found.due = performance.now()
   },
-  postpone({ waiting }, { change, wait, failure, isRefused }) {
+  postpone({ waiting }, { change, wait, failure, refusals }) {
     const found = waiting.get(change.domainId)
     if (found?.change.kind !== change.kind) return
     found.due = performance.now() + wait
-    found.refusals += Number(isRefused)
+    found.refusals = Math.max(found.refusals, refusals)
     found.lastFailure = failure ?? found.lastFailure
   },
   canRelease: (row, teamId) => row.teamId === teamId,

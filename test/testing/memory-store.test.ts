@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../../src/index.ts'
 import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/index.ts'
@@ -10,8 +9,4 @@ const cases = domainStoreSuite({
 
 describe('the memory store', () => {
   for (const { name, run } of cases) test(name, run)
-})
-
-test('README.md says how many cases the suite has', () => {
-  expect(readFileSync('README.md', 'utf8')).toContain(`${cases.length} cases`)
 })

@@ -1,6 +1,7 @@
 /**
- * How often random and long tests repeat their work: `npm test` uses the first number, and `npm run test:all`, which
- * runs vitest with `--mode long`, uses the second. `TIMES=10` multiplies both numbers by ten.
+ * How often random and long tests repeat their work: `npm test` uses the first number, and `npm run test:long`, which
+ * runs the test files that import this file, with `--mode long`, uses the second. `TIMES=10` multiplies both numbers by
+ * ten.
  */
 const table = {
   //                              short   long

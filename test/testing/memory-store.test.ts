@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, test } from 'vitest'
 import { createMemoryStore } from '../../src/index.ts'
 import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/index.ts'
 

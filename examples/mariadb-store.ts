@@ -1,6 +1,6 @@
 /**
  * A store in MariaDB, for any number of processes that share a database. Copy this file and mariadb-tables.sql, change
- * them, and test the store with `domain-registration/testing`. See docs/recipes/mysql.md.
+ * them, and test the store with `domain-registration/testing`. See docs/own-store.md.
  */
 import {
   createManagedStore,

@@ -97,18 +97,11 @@ describe('the first program on a page prints what its last comment says:', () =>
 
   test('a page without such a program is an index, is tested elsewhere, or says how it was tested', () => {
     const others = openings.filter(({ shown }) => shown === undefined).map(({ page }) => page)
-    const indexes = 'README concepts faq hostnames standards tables webhook'
-    const elsewhere = 'runbook doctor-checks upgrades customers-page'
+    const indexes = 'README concepts faq hostnames reasons webhook'
+    const elsewhere = 'runbook customers-page cli postgres citus own-store'
     const tried = `${indexes} ${elsewhere}`.split(' ').map(name => `docs/${name}.md`)
-    // Pages that need a server, and pages that continue another page, such as `client-more.md` after `client.md`.
-    const continued =
-      /^docs\/(?:cli|postgres|citus|calls|client|messages|monitoring|own-store|reasons|your-server)[\w-]*\.md$/
     const says = (page: string) => /\bour tests\b|\bwas not run\b/i.test(read(page))
-    expect(
-      others.filter(
-        page => !tried.includes(page) && !continued.test(page) && !(page.startsWith('docs/recipes/') && says(page)),
-      ),
-    ).toEqual([])
+    expect(others.filter(page => !tried.includes(page) && !says(page))).toEqual([])
   })
 
   for (const { page, program, shown } of openings) {
@@ -132,8 +125,8 @@ describe('the first program on a page prints what its last comment says:', () =>
   }
 })
 
-test('the steps below "Time" in docs/recipes/testing.md return what their last comment says', async () => {
-  const [, steps = ''] = /^## Time$.*?```ts\n(.*?)```/ms.exec(read('docs/recipes/testing.md')) ?? []
+test('the steps below "Time" in docs/testing.md return what their last comment says', async () => {
+  const [, steps = ''] = /^## Time$.*?```ts\n(.*?)```/ms.exec(read('docs/testing.md')) ?? []
   const body = steps.replace(/^(await store\.synchronizePending\(\)) \/\/ (.*)$/m, 'return [$1, $2]')
   const names = ['createMemoryStore', 'registerDomains', 'teams', 'keyContext']
   const runSteps = new Function(...names, `return (async () => {${body}})()`)
@@ -225,16 +218,15 @@ describe('the documentation of hostnames', () => {
     }
   })
 
-  /** Returns the reasons in the tables of these pages, each with the second cell of its row. */
-  const readReasons = (...pages: readonly string[]) =>
-    pages.flatMap(page =>
-      [...read(`docs/${page}.md`).matchAll(/^\| `(?!reason`)(\w+)` \| (.*?) ?\| .+ \|$/gm)].map(
-        ([, reason = '', cell = '']) => [reason, cell] as const,
-      ),
+  const [fields = '', pasted = ''] = read('docs/reasons.md').split('## Pasted text')
+  /** Returns the reasons in the tables of a text, each with the second cell of its row. */
+  const readReasons = (text: string) =>
+    [...text.matchAll(/^\| `(?!reason`)(\w+)` \| (.*?) ?\| .+ \|$/gm)].map(
+      ([, reason = '', cell = '']) => [reason, cell] as const,
     )
 
-  test('gives the right reason for each example in docs/reasons-pasted.md', () => {
-    const examples = readReasons('reasons-pasted').map(
+  test('gives the right reason for each example in docs/reasons.md', () => {
+    const examples = readReasons(pasted).map(
       ([reason, cell]) => [reason, cell.slice(1, -1).replaceAll('\\|', '|')] as const,
     )
     expect(examples.length).toBeGreaterThan(30)
@@ -247,11 +239,11 @@ describe('the documentation of hostnames', () => {
 
   test('lists every reason, with its fields', () => {
     const listed = [
-      ...readReasons('reasons', 'reasons-characters').map(
+      ...readReasons(fields).map(
         ([reason, fields]) => [reason, [...fields.matchAll(/\w+/g)].map(String).sort()] as const,
       ),
-      // The table of this page has a column of examples in place of the fields.
-      ...readReasons('reasons-pasted').map(([reason]) => [reason, []] as const),
+      // These tables have a column of examples in place of the fields.
+      ...readReasons(pasted).map(([reason]) => [reason, []] as const),
     ]
     const occurring = new Map<string, Set<string>>()
     const texts = readCases<[string]>('pasted-names.json').map(([text]) => text)

@@ -130,7 +130,7 @@ function toVerdict(findings: readonly Finding[]): string {
   const faults = findings.filter(({ state }) => state === 'wrong')
   if (faults.length > 0) {
     const checks = [...new Set(faults.map(({ check }) => `"${check}"`))].join(', ')
-    return `${plural(faults.length, 'thing is', 'things are')} wrong. See ${checks} in ${page('doctor-checks.md')}`
+    return `${plural(faults.length, 'thing is', 'things are')} wrong. See ${checks} in ${page('runbook.md')}`
   }
   const notes = countOf('note', findings)
   return notes === 0 ? 'All is well.' : `Nothing is wrong, but see ${plural(notes, 'note', 'notes')}.`

@@ -45,7 +45,7 @@ function toOwnerId(id: string): string {
   if (/^[0-9]+$/.test(id)) return id
   if (/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(id)) return String(BigInt(`0x${id.replaceAll('-', '')}`))
   throw new UsageError(
-    `The ID of an owner of API keys must be a string of digits or a UUID. For other IDs, see ${page('recipes/ids.md')}`,
+    `An owner of API keys must have an ID of digits or a UUID. For other IDs, see ${page('authentication.md')}`,
   )
 }
 

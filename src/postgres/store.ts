@@ -51,7 +51,7 @@ export type PostgresStore = ManagedStore
  * common registrable domain do not wait for each other. After a conflict with another transaction, the call is retried,
  * until {@link PostgresStoreOptions.timeLimit} is reached.
  *
- * See docs/postgres-drivers.md for drivers and poolers, and docs/postgres-transaction.md for a call in your own
+ * See docs/postgres.md for drivers and poolers, and docs/orm.md for a call in your own
  * transaction.
  *
  * @throws {TypeError} if an option is invalid or unknown.

@@ -257,9 +257,7 @@ test('if a restore lost a primary key, doctor prints SQL that repairs the table'
   await database.execute('ALTER TABLE domain_registration.locks DROP CONSTRAINT locks_pkey')
   const { code, stdout } = await database.run(['doctor'])
   expect([code, stdout]).toEqual([1, expect.stringContaining('locks: the constraint "locks_pkey" is missing')])
-  expect(stdout).toMatch(
-    /\n1 thing is wrong\. See "tables" in node_modules\/domain-registration\/docs\/doctor-checks\.md\n$/,
-  )
+  expect(stdout).toMatch(/\n1 thing is wrong\. See "tables" in node_modules\/domain-registration\/docs\/runbook\.md\n$/)
   const [, sql = ''] = /-> Run as the owner of the tables:\n((?: {23}.+\n)+)/.exec(stdout) ?? []
   await database.execute(sql)
   expect(await examine(database)).toMatchObject({ code: 0 })
@@ -314,9 +312,9 @@ describe('a PostgreSQL role', () => {
     expect(unneeded).toEqual([])
   })
 
-  test('with the grants in docs/operations.md satisfies doctor, and can register names', async () => {
+  test('with the grants in docs/production.md satisfies doctor, and can register names', async () => {
     const { database, role, env } = await createRole()
-    const guide = readFileSync('docs/operations.md', 'utf8')
+    const guide = readFileSync('docs/production.md', 'utf8')
     const grants = [...guide.matchAll(/GRANT .+ TO my_server;/g)].map(([grant]) => grant)
     expect(grants.length).toBe(2)
     for (const grant of grants) await database.execute(grant.replace('my_server', role))
@@ -344,7 +342,7 @@ describe('a PostgreSQL role', () => {
   })
 })
 
-test('docs/doctor-checks.md explains each check', () => {
+test('docs/runbook.md explains each check', () => {
   const sources = ['doctor', 'doctor-postgres', 'doctor-sqlite', 'finding'].map(name =>
     readFileSync(`src/cli/${name}.ts`, 'utf8'),
   )
@@ -352,7 +350,7 @@ test('docs/doctor-checks.md explains each check', () => {
     [...source.matchAll(/\b(?:ok|wrong|note)\(\s*'([\w ]+)'/g)].map(([, check]) => `| \`${check}\` |`),
   )
   expect(new Set(checks).size).toBeGreaterThan(8)
-  const guide = readFileSync('docs/doctor-checks.md', 'utf8')
+  const guide = readFileSync('docs/runbook.md', 'utf8')
   expect(checks.filter(check => !guide.includes(`\n${check}`))).toEqual([])
 })
 

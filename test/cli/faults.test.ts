@@ -135,11 +135,11 @@ const messages: Readonly<Record<string, (server: TestServer) => Promise<Pool>>> 
   },
 }
 
-test.each(Object.entries(messages))('docs/messages.md explains the log message "%s"', async (message, fail) => {
+test.each(Object.entries(messages))('docs/runbook.md explains the log message "%s"', async (message, fail) => {
   const pool = await fail(await openWithTables())
   const { status, line } = await callAndReadLog(createPostgresStore({ database: pool, findTeam }))
   expect([status, line]).toEqual([500, expect.stringContaining(message)])
-  expect(readFileSync('docs/messages.md', 'utf8')).toContain(`\n| \`${message}\` |`)
+  expect(readFileSync('docs/runbook.md', 'utf8')).toContain(`\n| \`${message}\` |`)
 })
 
 test('the runbook explains fourteen faults', () => {

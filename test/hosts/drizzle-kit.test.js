@@ -1,4 +1,4 @@
-/** Tests what docs/recipes/drizzle.md says about `drizzle-kit push`. Run by `npm run test:hosts`. */
+/** Tests what docs/orm.md says about `drizzle-kit push`. Run by `npm run test:hosts`. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test'
 import { PGlite } from '@electric-sql/pglite'
 import { migrate } from 'domain-registration/postgres'
 
-const guide = readFileSync(join(import.meta.dirname, '../../docs/recipes/drizzle.md'), 'utf8')
+const guide = readFileSync(join(import.meta.dirname, '../../docs/orm.md'), 'utf8')
 const [, tablesFilter] = /`tablesFilter: (\['!names'.*?\])`/.exec(guide)
 
 const DATA_FOLDER = mkdtempSync(join(tmpdir(), 'drizzle-kit-'))

@@ -1,4 +1,4 @@
-/** Calls the NestJS recipe of docs/recipes as NestJS does. Run by `npm run test:hosts`. */
+/** Calls the NestJS recipe of docs/frameworks.md as NestJS does. Run by `npm run test:hosts`. */
 import 'reflect-metadata'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

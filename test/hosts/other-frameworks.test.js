@@ -1,4 +1,4 @@
-/** Calls the servers of docs/recipes/other-frameworks.md over HTTP. Run by `npm run test:hosts`. */
+/** Calls the servers of docs/frameworks.md over HTTP. Run by `npm run test:hosts`. */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'

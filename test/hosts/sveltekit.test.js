@@ -1,4 +1,4 @@
-/** Builds, starts and calls the recipe of docs/recipes/sveltekit.md. Run by `npm run test:hosts`. */
+/** Builds, starts and calls the recipe of docs/frameworks.md. Run by `npm run test:hosts`. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'

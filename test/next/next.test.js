@@ -1,4 +1,4 @@
-/** Builds, starts and calls the Next.js recipe of docs/recipes, both as a route and in the edge runtime. */
+/** Builds, starts and calls the Next.js recipe of docs/frameworks.md, both as a route and in the edge runtime. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'

@@ -7,7 +7,7 @@ import { type CheckNames, findOwners, previewDomains, registerDomains, transfer 
 import { save } from '../../src/testing/calls.ts'
 import { createStore, team1 } from '../fixtures.ts'
 
-const page = readFileSync(new URL('../../docs/recipes/check-names.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../../docs/check-names.md', import.meta.url), 'utf8')
 
 interface Recipe {
   readonly checkNames: CheckNames

@@ -397,7 +397,7 @@ describe('the policy for a change', () => {
   })
 
   test('is the table in the documentation', () => {
-    const page = readFileSync(new URL(`../../docs/monitoring-failures.md`, import.meta.url), 'utf8')
+    const page = readFileSync(new URL(`../../docs/monitoring.md`, import.meta.url), 'utf8')
     for (const { answer, accepts, refusals, becomes, due } of policy)
       expect(page).toContain(`| ${answer} | ${accepts} | ${refusals} | ${becomes} | ${due} |`)
   })

@@ -29,7 +29,7 @@ let sql: Sql
 beforeAll(async () => {
   server = await openDatabase()
   pool = server.createPool()
-  // Kysely does not add an error listener to the clients of a pool: see docs/postgres-drivers.md.
+  // Kysely does not add an error listener to the clients of a pool: see docs/postgres.md.
   pool.on('connect', client => client.on('error', () => {}))
   sql = postgres({ ...connection(), fetch_types: false })
 })

@@ -159,11 +159,11 @@ test('the types accept the pool of each driver, but neither a transaction nor a 
   ])
 })
 
-test('these tests use every way of passing a transaction that docs/postgres-drivers.md shows', () => {
+test('these tests use every way of passing a transaction that docs/postgres.md shows', () => {
   const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
   const tests = read('transactions.test.ts') + read('../drivers/prisma.test.js')
   const used = tests.replaceAll(/: (?:string|unknown\[\])/g, '')
-  const rows = read('../../docs/postgres-drivers.md').matchAll(/^\| .* \| `\w.*` \| `(.*)` \|$/gm)
+  const rows = read('../../docs/postgres.md').matchAll(/^\| .* \| `\w.*` \| `(.*)` \|$/gm)
   const forms = Array.from(rows, ([, form]) => form?.replace(/^\{ query: (.*) \}$/, '$1') ?? '')
   expect(forms).toHaveLength(6)
   expect(forms.filter(form => !used.includes(form))).toEqual([])

@@ -116,7 +116,7 @@ export async function expectNothingLost(system: System): Promise<void> {
     ])
   }
 
-  /** Continues on a restored dump, which lacks the latest calls. Follows the steps in docs/operations.md. */
+  /** Continues on a restored dump, which lacks the latest calls. Follows the steps in docs/production.md. */
   async function moveToRestored(restore: () => Promise<object>): Promise<void> {
     for (const owner of owners) owner.mark()
     const config = await restore()

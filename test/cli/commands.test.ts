@@ -32,7 +32,7 @@ describe('the program exits 2, says what to do, and changes nothing if the comma
     [
       'an owner that is not a number',
       ['keys', 'create', '--team', 'a', '--database', address],
-      /ID of digits or a UUID.*recipes\/authentication\.md/,
+      /ID of digits or a UUID.*docs\/authentication\.md/,
     ],
     ['an invalid date', ['keys', 'create', '--team', '1', '--expires', 'soon'], /must be a date/],
     ['a date that does not exist', ['keys', 'create', '--team', '1', '--expires', '2030-02-31'], /must be a date/],

@@ -29,6 +29,7 @@ export function startProgram(program: URL, ...parameters: readonly string[]) {
   }
 
   return {
+    pid: child.pid as number,
     receive,
     /** Sends a message, and resolves to the next message from the process. */
     ask(message: object | string): Promise<unknown> {

@@ -1,5 +1,6 @@
 import { changeOf, LONGEST_WAIT, type Outbox } from '../outbox/contract.ts'
 import type { Change, Registration } from '../rules/registration.ts'
+import { MOST_AT_ONCE } from '../store/contract.ts'
 import { toKey } from '../store/name-key.ts'
 import { type StatsRow, toLeased, toPending, toStats } from '../store/rows.ts'
 import type { Value } from './connection.ts'
@@ -82,12 +83,19 @@ const createSteps = (transact: Transact): Outbox => ({
       void change(statements.postpone, ...toNamed(transaction, sorted, values))
     }),
 
-  retry: domainIds =>
-    transact(async ({ change, statements }) => {
-      if (domainIds) return (await change(statements.retry, domainIds)).rows.length
-      const retrying = [change(statements.retryFresh), change(statements.retryRefused)]
-      return (await Promise.all(retrying)).flatMap(({ rows }) => rows).length
-    }),
+  async retry(domainIds) {
+    const retry = (ids: readonly string[]) =>
+      transact(async ({ change, statements }) => (await change(statements.retry, ids)).rows.length)
+    if (domainIds) return retry(domainIds)
+    let total = 0
+    for (let after = FIRST_ID; ; ) {
+      const failed = await transact(({ ask, statements }) => ask(statements.findFailed, after, MOST_AT_ONCE))
+      const ids = failed.rows.map(({ domainId }) => domainId)
+      if (ids.length > 0) total += await retry(ids)
+      if (ids.length < MOST_AT_ONCE) return total
+      after = ids.at(-1) as string
+    }
+  },
 
   settle: domainIds =>
     transact(async ({ change, statements }) => (await change(statements.settle, domainIds)).rows.length),

@@ -248,6 +248,7 @@ const stats = toSelectList<StatsRow>({
 export function createOutboxStatements({ changes, monitor }: Tables, engine: Engine) {
   const isNamed = (lastParameter: string) => `domain_id = ANY ($1::uuid[]) ${engine.inShards('waiting', lastParameter)}`
   const isFree = isFreeIn(changes, engine)
+  const isFailed = `due > ${NOW} AND last_failure IS NOT NULL`
 
   const isAfterRegistration = `(SELECT followed.kind FROM ${changes} AS followed
          WHERE followed.domain_id = waiting.follows AND followed.second_level_domain = waiting.second_level_domain
@@ -318,7 +319,16 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
     /** Deletes changes that an operator has settled, even leased ones. */
     settle: unprepared<Id>(`DELETE FROM ${changes} AS waiting WHERE domain_id = ANY ($1::uuid[]) ${returningId}`),
 
-    ...createRetries(changes, engine),
+    /** Finds failed changes that are not due, after the ID $1. */
+    findFailed: unprepared<Id>(
+      `SELECT ${toSelectList<Id>({ domainId: 'domain_id::text' })} FROM ${changes} AS waiting
+       WHERE domain_id > $1::uuid AND ${isFailed} ORDER BY domain_id LIMIT $2::bigint`,
+    ),
+    /** Makes failed changes due at once, so the next sweep pushes them again. */
+    retry: unprepared<Id>(
+      `UPDATE ${changes} AS waiting SET due = ${NOW}
+       WHERE ${isFree(`domain_id = ANY ($1::uuid[]) AND ${isFailed}`)} ${returningId}`,
+    ),
     ...createMonitorStatements(monitor),
 
     countChanges: unprepared<StatsRow>(`SELECT ${stats} FROM ${changes}`),
@@ -350,31 +360,13 @@ function postpone(changes: string, engine: Engine): string {
        WHERE waiting.domain_id = asked.domain_id AND waiting.kind = asked.kind ${engine.inShards('waiting', '$6')}`
 }
 
-/** Statements that make failed changes due at once, so the next sweep pushes them again. */
-function createRetries(changes: string, engine: Engine) {
-  const isFree = isFreeIn(changes, engine)
-  const retry = (condition: string) =>
-    unprepared<Id>(
-      `UPDATE ${changes} AS waiting SET due = ${NOW}
-       WHERE ${isFree(`${condition} AND due > ${NOW} AND last_failure IS NOT NULL`)} ${returningId}`,
-    )
-  return {
-    retry: retry('domain_id = ANY ($1::uuid[])'),
-    retryFresh: retry('refusals = 0'),
-    retryRefused: retry('refusals > 0'),
-  }
-}
-
 /** Statements on the table `monitor`, which gets a row as soon as any process pushes changes. */
 const createMonitorStatements = (monitor: string) => ({
   findMonitor: unprepared<{ id: string }>(`SELECT id::text FROM ${monitor}`),
   addMonitor: unprepared(`INSERT INTO ${monitor} (id) VALUES (1) ON CONFLICT DO NOTHING`),
 })
 
-/**
- * Skips locked rows, so a sweep never waits for an application's transaction. On Citus, rows of several shards cannot
- * be locked in one query, so no row is skipped.
- */
+/** Skips locked rows; see {@link Engine.skipLocked}. */
 const isFreeIn = (changes: string, engine: Engine) => (condition: string) =>
   engine.skipLocked === ''
     ? condition

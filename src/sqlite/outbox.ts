@@ -2,6 +2,7 @@ import { changeOf, LONGEST_WAIT, type Postponement, type StoreOutbox } from '../
 import type { Change, Registration } from '../rules/registration.ts'
 import { MOST_AT_ONCE } from '../store/contract.ts'
 import { type PendingRow, type StatsRow, toLeased, toPending, toStats } from '../store/rows.ts'
+import { letOthersRun } from '../time/let-others-run.ts'
 import type { SqliteConnection } from './connection.ts'
 import type { PreparedStatements } from './statements.ts'
 
@@ -41,8 +42,7 @@ export function createOutbox(statements: PreparedStatements, { ask, transact }: 
       const retried = await transact(() => statements.retryAll(now, now, MOST_AT_ONCE).length)
       total += retried
       if (retried < MOST_AT_ONCE) return total
-      // Lets requests and timers run between two transactions.
-      await new Promise(resolve => setTimeout(resolve, 0))
+      await letOthersRun()
     }
   }
 

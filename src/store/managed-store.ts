@@ -251,17 +251,24 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
   const lease = push ? (isInTransaction ? 0 : leaseFor(timeLimit)) : null
   const recording = { lease: leaseFor(timeLimit), isPushed: push !== undefined }
   const { transfer } = backend
-  /** When the lease of a pending registration began, at the latest. A process may freeze between lease and push. */
+  /** A time before the lease of a pending registration began. A process may freeze between lease and push. */
   const leasedAt = new WeakMap<Registration, number>()
 
   function register(request: RegistrationRequest): Awaitable<SavedRegistrations> {
+    const { decide, ...step } = toStep(request, lease)
+    let decidedAt = performance.now()
     const note = (result: SavedRegistrations) => {
-      const now = performance.now()
       for (const registration of [...(result?.found?.registrations ?? []), ...(result?.saved ?? [])])
-        if (!registration.synchronized) leasedAt.set(registration, now)
+        if (!registration.synchronized) leasedAt.set(registration, decidedAt)
       return result
     }
-    const result = backend.register(toStep(request, lease))
+    const result = backend.register({
+      ...step,
+      decide(found) {
+        decidedAt = performance.now()
+        return decide(found)
+      },
+    })
     return isPromiseLike(result) ? result.then(note) : note(result)
   }
 

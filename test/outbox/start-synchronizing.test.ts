@@ -1,10 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { startSynchronizing } from '../../src/index.ts'
+import { createMemoryStore, startSynchronizing } from '../../src/index.ts'
 import { registerDomains } from '../../src/operations/register-domains.ts'
 import type { SweepOptions, SweepResult } from '../../src/outbox/contract.ts'
+import { createSqliteStore } from '../../src/sqlite/index.ts'
+import type { ManagedStoreOptions } from '../../src/store/index.ts'
+import { manyDomains, save, toDomains } from '../../src/testing/calls.ts'
 import { createStore, rejection, team1 } from '../fixtures.ts'
+import { openDatabase } from '../sqlite/open-database.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -248,6 +252,41 @@ describe('stopping the loop', () => {
     await pass(60_000)
     expect(times).toEqual([])
   })
+})
+
+test.each([
+  ['memory', ({ findTeam: _, ...options }: ManagedStoreOptions) => createMemoryStore(options)],
+  ['SQLite', (options: ManagedStoreOptions) => createSqliteStore({ ...options, database: openDatabase() })],
+])('while the loop drains 20,000 changes from %s, other work runs between any two of its pushes', async (_, open) => {
+  vi.useRealTimers()
+  let isOpen = false
+  const turnsAtPushes: number[] = []
+  const store = open({
+    findTeam: () => null,
+    synchronize() {
+      if (isOpen) turnsAtPushes.push(turns)
+    },
+  })
+  for (let start = 0; start < 20; start += 1) {
+    const saved = await save(store, '1', manyDomains(1000, `a${start}-`))
+    await store.synchronize?.(saved)
+    await store.release('1', toDomains(saved))
+  }
+  isOpen = true
+  let turns = 0
+  let isOver = false
+  const count = () => {
+    turns += 1
+    if (!isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  const drained = new Promise<void>(resolve => {
+    const { stop } = startSynchronizing(store, { onSweep: ({ synchronized }) => synchronized === 0 && resolve(stop()) })
+  })
+  await drained
+  isOver = true
+  expect(turnsAtPushes).toHaveLength(20)
+  expect(new Set(turnsAtPushes).size).toBe(20)
 })
 
 test.each([

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
-import { submitForCodes } from '../../src/testing/calls.ts'
+import { save, submitForCodes } from '../../src/testing/calls.ts'
+import { rejection } from '../fixtures.ts'
 import { openDatabase } from './server.ts'
 
 const ENCODINGS = ['LATIN1', 'WIN1252', 'KOI8R', 'EUC_JP', 'SQL_ASCII', 'UTF8']
@@ -33,3 +34,35 @@ test.each([
   expect(below.map(({ domain }) => domain)).toEqual(['*.b.example.org'])
   await server.stop()
 })
+
+test.each(ENCODINGS.flatMap(encoding => ['it can’t', '拒否 😀'].map(text => [text, encoding] as const)))(
+  'a monitor that answers "%s" is recorded in a database with the encoding %s',
+  async (text, encoding) => {
+    const server = await openDatabase({}, { encoding })
+    const pool = server.createPool({ pipeline: true })
+    await migrate({ database: pool })
+    let isRejecting = true
+    const store = createPostgresStore({
+      database: pool,
+      findTeam: () => null,
+      onError() {},
+      synchronize() {
+        if (isRejecting) throw new Error(text)
+      },
+    })
+    const saved = await save(store, '1', ['a.com', 'b.com'])
+    expect(await rejection(Promise.resolve(store.synchronize?.(saved.slice(0, 1))))).toMatchObject({ message: text })
+    await pool.query("UPDATE domain_registration.changes SET due = now() WHERE domain = 'b.com'")
+    expect(await store.synchronizePending()).toEqual({ synchronized: 0, failed: 1 })
+    const ascii = text.replace(/[^ -~]/g, '?')
+    for (const { refusals, lastFailure, nextAttempt } of await store.listPending()) {
+      expect([`Error: ${text}`, `Error: ${ascii}`]).toContain(lastFailure)
+      expect(refusals).toBe(1)
+      expect(nextAttempt.getTime()).toBeGreaterThan(Date.now())
+    }
+    isRejecting = false
+    expect(await store.retryPending()).toBe(2)
+    expect(await store.synchronizePending()).toEqual({ synchronized: 2, failed: 0 })
+    await server.stop()
+  },
+)

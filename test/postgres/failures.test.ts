@@ -2,7 +2,7 @@ import type { Pool, PoolClient, PoolConfig } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { toDatabase } from '../../src/postgres/drivers.ts'
 import { createPostgresStore, migrate, type PostgresStoreOptions } from '../../src/postgres/index.ts'
-import { createRequest, lookUp, save, toDomains, toTestName } from '../../src/testing/calls.ts'
+import { createRequest, lookUp, manyDomains, save, toDomains, toTestName } from '../../src/testing/calls.ts'
 import { createDeadline } from '../../src/time/deadline.ts'
 import { rejection, teams } from '../fixtures.ts'
 import { openDatabase, type TestServer } from './server.ts'
@@ -263,6 +263,18 @@ describe.each([
     const saved = await save(store, '1', ['example.com'])
     await rejection(Promise.resolve(store.synchronize?.(saved)))
     expect(await store.listPending()).toMatchObject([{ domain: 'example.com', refusals: 1 }])
+    await foreign.query('DELETE FROM domain_registration.changes')
+  })
+
+  test('makes all 2,500 failed changes due, at most 1,000 of them in a transaction', async () => {
+    const { store } = createStore({ synchronize() {} })
+    for (const prefix of ['a', 'b', 'c', 'd', 'e']) await save(store, '1', manyDomains(500, prefix))
+    await foreign.query("UPDATE domain_registration.changes SET last_failure = 'refused', refusals = random()::integer")
+    expect([await store.retryPending(), await store.retryPending()]).toEqual([2500, 0])
+    const { rows } = await foreign.query(
+      'SELECT count(*)::integer FROM domain_registration.changes GROUP BY xmin::text',
+    )
+    expect(rows.map(({ count }) => count).sort()).toEqual([1000, 1000, 500])
     await foreign.query('DELETE FROM domain_registration.changes')
   })
 

@@ -1,12 +1,13 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { inspect } from 'node:util'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Change } from '../../src/index.ts'
-import { save } from '../../src/testing/calls.ts'
+import { manyDomains, save } from '../../src/testing/calls.ts'
 import { createWebhook, MonitorUnavailableError, verifyWebhook } from '../../src/webhook/index.ts'
 import { createStore, rejection } from '../fixtures.ts'
+import { listen } from '../listen.ts'
 import { findFreePort } from '../postgres/free-port.ts'
 import { receive, toIds } from './receiver.ts'
 
@@ -45,6 +46,32 @@ test('a push contains each change with all fields, and is accepted by standardwe
   expect(await verifyWebhook(headers, body, secret)).toEqual(expected)
   expect(headers).toMatchObject({ 'content-type': 'application/json' })
   expect(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(60)
+})
+
+test('1,000 calls at once open few connections to the monitor, and all changes arrive', async () => {
+  const AT_ONCE = 20
+  const sockets = new Set<Socket>()
+  let mostOpen = 0
+  let running = 0
+  let begin = () => {}
+  const begun = new Promise<void>(resolve => {
+    begin = resolve
+  })
+  const { origin, close } = await listen(async (request, response) => {
+    sockets.add(request.socket)
+    request.socket.once('close', () => sockets.delete(request.socket))
+    mostOpen = Math.max(mostOpen, sockets.size)
+    if (++running === AT_ONCE) begin()
+    await begun
+    request.resume()
+    response.writeHead(204).end()
+  })
+  onTestFinished(close)
+  const store = createStore({ synchronize: createWebhook({ url: origin, secret }) })
+  await Promise.all(manyDomains(1000).map(async domain => store.synchronize?.(await save(store, '1', [domain]))))
+  expect(running).toBe(1000)
+  // A connection is perhaps not free again when its response has arrived.
+  expect(mostOpen).toBeLessThanOrEqual(2 * AT_ONCE)
 })
 
 test('the webhook-id is the same for the same changes from any sender, and differs for other changes', async () => {

@@ -51,3 +51,14 @@ export function previewAll(domains: Names, options: PreviewAllOptions): Run<Prev
   const operation = { path: '/preview', fields: previewFields, Failure: PreviewAllError } as const
   return createRun(domains, options, operation, results => ({ results, totals: countTotals(results) }))
 }
+
+/** The result of a name for which the team's limit leaves no room has no `domain`. */
+export type PreviewPastLimit = PreviewResult | { status: 'created'; input: string; domain?: undefined }
+
+/** Previews names, including those for which the team's limit leaves no room. */
+export const previewPastLimit = {
+  path: '/preview',
+  fields: previewFields,
+  Failure: NamesError<PreviewPastLimit>,
+  resultAtLimit: (input: string) => ({ status: 'created', input }),
+} as const

@@ -1,15 +1,14 @@
 import { optional, type Rules, requireOptions } from '../options.ts'
-import type { InvalidResult, PreviewResult } from '../wire/response.ts'
+import type { InvalidResult } from '../wire/response.ts'
 import { takeWords } from './answer.ts'
 import { CallError, type CallOptions, callRules } from './call.ts'
 import { deleteAll } from './delete-all.ts'
 import { listAll } from './list-all.ts'
 import { NAMES_PER_CALL, type Names } from './names-source.ts'
-import { previewAll } from './preview-all.ts'
+import { previewAll, previewPastLimit } from './preview-all.ts'
 import { registerAll } from './register-all.ts'
 import { createRun } from './run.ts'
-import { concurrencyRule, NamesError, type NamesOptions } from './send-names.ts'
-import { previewFields } from './send-part.ts'
+import { concurrencyRule, type NamesOptions } from './send-names.ts'
 
 type SharedOptions = CallOptions & Pick<NamesOptions<unknown>, 'concurrency'>
 
@@ -142,14 +141,6 @@ function describeRefused([first, ...others]: readonly InvalidResult[], { apiKey 
   return `A wanted name is rejected: ${takeWords(String(first?.message), { apiKey })}${more}`
 }
 
-const previewing = {
-  path: '/preview',
-  fields: previewFields,
-  Failure: NamesError<PreviewResult>,
-  // The name could be registered, but only after others are deleted. Unlike other results, this one has no `domain`.
-  resultAtLimit: (input: string) => ({ status: 'created', input }),
-} as const
-
 /** Lists the registered names before any other step, so names that other callers register later are not deleted. */
 async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan & { fresh: readonly string[] }> {
   const { concurrency: _, ...listOptions } = options
@@ -161,14 +152,14 @@ async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan
   const fresh: string[] = []
   /** The input of each wanted name, keyed by its canonical form. */
   const inputs = new Map<string, string>()
-  for await (const result of createRun(wanted, options, previewing, results => results)) {
+  for await (const result of createRun(wanted, options, previewPastLimit, results => results)) {
     if (result.status === 'invalid' && !isOwnConflict(result)) {
       refused.push(result)
       continue
     }
     // The result of a name that conflicts with another name of the same team, or that has no room yet, has no `domain`.
     // The name itself is not registered, or its status would be `existing`.
-    const domain = 'domain' in result ? result.domain : toCanonical(result.input)
+    const domain = ('domain' in result && result.domain) || toCanonical(result.input)
     if (result.status !== 'existing') additions.push(result.input)
     if (result.status === 'created' && !inputs.has(domain)) fresh.push(result.input)
     unwanted.delete(domain)

@@ -12,9 +12,15 @@ export function create<Name extends keyof HTMLElementTagNameMap>(
 
 /** Creates a button. `kind` is its class, and its part besides `button`. */
 export function createButton(kind: string, text: string, onClick: () => void): HTMLButtonElement {
-  const button = create('button', { type: 'button', class: kind, part: `button ${kind}`.trim() }, text)
+  const button = create('button', { type: 'button' }, text)
+  setKind(button, kind)
   button.addEventListener('click', onClick)
   return button
+}
+
+export function setKind(button: HTMLButtonElement, kind: string): void {
+  button.className = kind
+  button.setAttribute('part', `button ${kind}`.trim())
 }
 
 /** An error with a button that tries again. */

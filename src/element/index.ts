@@ -118,12 +118,9 @@ export class DomainRegistrationElement extends Base {
       announcer: createAnnouncer(),
       callOptions: signal => ({ ...this.#options, url: new URL(url, this.baseURI), signal }),
     }
-    const team = createTeamNames(surface)
-    root.replaceChildren(
-      surface.announcer.box,
-      createAddNames(surface, () => void team.load()),
-      team.section,
-    )
+    const adding = createAddNames(surface, () => void team.load())
+    const team = createTeamNames(surface, adding.followDeletion)
+    root.replaceChildren(surface.announcer.box, adding.section, team.section)
     void team.load()
   }
 }

@@ -7,17 +7,22 @@ import { createName, display, explainFailure, isNotOffered, PATIENCE, type Surfa
 import { createWindowedList, type ListEntry } from './windowed-list.ts'
 
 interface Registered extends ListEntry {
+  readonly id: string
   readonly listed: ListedDomain
-  isSelected: boolean
 }
 
 /** How many names are shown before "Show more": a page of the service. */
 const PAGE = 1000
 
-/** The part of the element that lists, searches and deletes the registered names, if the service offers this. */
-export function createTeamNames(surface: Surface) {
+/**
+ * The part of the element that lists, searches and deletes the registered names, if the service offers this.
+ *
+ * @param onDeleted Called with names that the user has deleted.
+ */
+export function createTeamNames(surface: Surface, onDeleted: (domains: readonly string[]) => void) {
   const { words, announcer } = surface
   let entries: Registered[] = []
+  let selectedIds = new Set<string>()
   /** The rest of the names, if there are more. */
   let rest: AsyncGenerator<ListedDomain, void, undefined> | undefined
   let question = ''
@@ -103,6 +108,7 @@ export function createTeamNames(surface: Surface) {
       const { page, isOver } = await readPage(names)
       if (mine !== turn) return
       entries = page
+      selectedIds = new Set()
       rest = isOver ? undefined : names
       section.hidden = false
       if (entries.length > 0) await learnWhetherToDelete()
@@ -125,7 +131,7 @@ export function createTeamNames(surface: Surface) {
     while (page.length < PAGE) {
       const { value, done } = await names.next()
       if (done) return { page, isOver: true }
-      page.push({ listed: value, isSelected: false, version: 0 })
+      page.push({ id: value.domainId, listed: value })
     }
     return { page, isOver: false }
   }
@@ -162,13 +168,13 @@ export function createTeamNames(surface: Surface) {
     }
   }
 
-  const selected = () => entries.filter(({ isSelected }) => isSelected)
+  const selected = () => entries.filter(({ id }) => selectedIds.has(id))
+  const areSelected = (shown: readonly Registered[]) => shown.every(({ id }) => selectedIds.has(id))
   function selectAll(): void {
-    const isAll = shownEntries().every(({ isSelected }) => isSelected)
-    for (const entry of shownEntries()) {
-      entry.isSelected = !isAll
-      entry.version += 1
-    }
+    const shown = shownEntries()
+    selectedIds = new Set(areSelected(shown) ? [] : shown.map(({ id }) => id))
+    // Other objects are drawn again, with another state of their checkbox.
+    entries = entries.map(entry => ({ ...entry }))
     questionBox.hidden = true
     show()
   }
@@ -186,11 +192,12 @@ export function createTeamNames(surface: Surface) {
     questionBox.hidden = true
     show()
     try {
-      const { totals } = await deleteAll(
+      const { results, totals } = await deleteAll(
         chosen.map(({ listed }) => listed.domain),
         options(),
       )
       announcer.say(words.deleted(totals.deleted))
+      onDeleted(results.flatMap(result => (result.status === 'deleted' ? result.domain : [])))
       isDeleting = false
       await load()
       list.box.focus()
@@ -227,18 +234,18 @@ export function createTeamNames(surface: Surface) {
     deleteButton.hidden = count === 0 || isDeleting || !questionBox.hidden
     deleteButton.textContent = words.deleteSelected(count)
     selectButton.hidden = !mayDelete || shown.length < 2 || isDeleting
-    selectButton.textContent = shown.every(({ isSelected }) => isSelected) ? words.selectNone : words.selectAll
+    selectButton.textContent = areSelected(shown) ? words.selectNone : words.selectAll
   }
 
-  function drawEntry(entry: Registered): HTMLElement {
-    const { domain, createdAt } = entry.listed
+  function drawEntry({ id, listed: { domain, createdAt } }: Registered): HTMLElement {
     const name = create('span', { class: 'name', part: 'name' }, createName(domain))
     const label = create(mayDelete ? 'label' : 'span', { class: 'pick' }, name)
     if (mayDelete) {
       const box = create('input', { type: 'checkbox' })
-      box.checked = entry.isSelected
+      box.checked = selectedIds.has(id)
       box.addEventListener('change', () => {
-        entry.isSelected = box.checked
+        if (box.checked) selectedIds.add(id)
+        else selectedIds.delete(id)
         questionBox.hidden = true
         show()
       })

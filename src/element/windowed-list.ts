@@ -1,12 +1,13 @@
-/** An entry of a list. `version` changes when the entry must be drawn again. */
+/** An entry of a list. It is drawn again when another object with the same `id` takes its place. */
 export interface ListEntry {
-  version: number
+  readonly id: number | string
 }
 
 /** How far beyond the visible part entries are drawn, in pixels. */
 const OVERSCAN = 400
 /** The assumed height of an entry that has not been drawn yet, in pixels. */
 const ASSUMED_HEIGHT = 52
+const CONTROL = 'button, input'
 
 /**
  * A list that scrolls and draws only the entries near its visible part, so 10,000 entries stay smooth. Entries may have
@@ -24,8 +25,8 @@ export function createWindowedList<Entry extends ListEntry>(draw: (entry: Entry)
   box.append(inner)
 
   let entries: readonly Entry[] = []
-  let heights = new WeakMap<Entry, number>()
-  const drawn = new Map<Entry, { readonly node: HTMLElement; readonly version: number }>()
+  const heights = new Map<Entry['id'], number>()
+  const drawn = new Map<Entry['id'], { readonly node: HTMLElement; readonly entry: Entry }>()
   let isPlanned = false
 
   function plan(): void {
@@ -40,40 +41,40 @@ export function createWindowedList<Entry extends ListEntry>(draw: (entry: Entry)
   function layOut(): void {
     const active = (box.getRootNode() as ShadowRoot).activeElement
     const hadFocus = active !== null && inner.contains(active)
-    const from = entries.findIndex(entry => drawn.get(entry)?.node.contains(active))
+    const from = entries.findIndex(({ id }) => drawn.get(id)?.node.contains(active))
     // Measuring an entry may move others into view, so this is repeated, with a bound.
     for (let round = 0; round < 4; round += 1) if (!drawVisible()) break
     const isLost = hadFocus && !inner.contains((box.getRootNode() as ShadowRoot).activeElement)
     if (!isLost) return
     // The entry with the focus was drawn again: its button, or that of the next entry, gets the focus.
-    const next = entries.slice(Math.max(0, from)).find(entry => drawn.get(entry)?.node.querySelector('button, input'))
-    const control = next && drawn.get(next)?.node.querySelector<HTMLElement>('button, input')
-    ;(control ?? box).focus({ preventScroll: true })
+    const controls = entries.slice(Math.max(0, from)).map(({ id }) => drawn.get(id)?.node.querySelector(CONTROL))
+    const control = controls.find(each => each instanceof HTMLElement) ?? box
+    control.focus({ preventScroll: true })
   }
 
   /** @returns Whether a height has changed. */
   function drawVisible(): boolean {
     const [top, bottom] = [box.scrollTop - OVERSCAN, box.scrollTop + box.clientHeight + OVERSCAN]
-    const wanted = new Map<Entry, { top: number; index: number }>()
+    const wanted = new Map<Entry['id'], { entry: Entry; top: number; index: number }>()
     let y = 0
     for (const [index, entry] of entries.entries()) {
-      const height = heights.get(entry) ?? ASSUMED_HEIGHT
-      if (y + height >= top && y <= bottom) wanted.set(entry, { top: y, index })
+      const height = heights.get(entry.id) ?? ASSUMED_HEIGHT
+      if (y + height >= top && y <= bottom) wanted.set(entry.id, { entry, top: y, index })
       y += height
     }
     inner.style.height = `${y}px`
-    for (const [entry, { node, version }] of drawn) {
-      if (wanted.has(entry) && version === entry.version) continue
+    for (const [id, { node, entry }] of drawn) {
+      if (wanted.get(id)?.entry === entry) continue
       node.remove()
-      drawn.delete(entry)
+      drawn.delete(id)
     }
     let before: Element | null = inner.firstElementChild
-    for (const [entry, { top, index }] of wanted) {
-      let node = drawn.get(entry)?.node
+    for (const [id, { entry, top, index }] of wanted) {
+      let node = drawn.get(id)?.node
       if (!node) {
         node = draw(entry)
         node.setAttribute('role', 'listitem')
-        drawn.set(entry, { node, version: entry.version })
+        drawn.set(id, { node, entry })
       }
       if (node === before) before = before.nextElementSibling
       else inner.insertBefore(node, before)
@@ -82,11 +83,11 @@ export function createWindowedList<Entry extends ListEntry>(draw: (entry: Entry)
       node.setAttribute('aria-posinset', String(index + 1))
     }
     let hasChanged = false
-    for (const [entry, { node }] of drawn) {
+    for (const [id, { node }] of drawn) {
       const height = node.offsetHeight
-      if (height === 0 || height === heights.get(entry)) continue
-      hasChanged ||= height !== (heights.get(entry) ?? ASSUMED_HEIGHT)
-      heights.set(entry, height)
+      if (height === 0 || height === heights.get(id)) continue
+      hasChanged ||= height !== (heights.get(id) ?? ASSUMED_HEIGHT)
+      heights.set(id, height)
     }
     return hasChanged
   }
@@ -94,7 +95,7 @@ export function createWindowedList<Entry extends ListEntry>(draw: (entry: Entry)
   box.addEventListener('scroll', plan, { passive: true })
   let width = 0
   new ResizeObserver(() => {
-    if (box.clientWidth !== width) heights = new WeakMap()
+    if (box.clientWidth !== width) heights.clear()
     width = box.clientWidth
     plan()
   }).observe(box)
@@ -105,7 +106,5 @@ export function createWindowedList<Entry extends ListEntry>(draw: (entry: Entry)
       entries = all
       plan()
     },
-    /** Draws the entries again whose version has changed. */
-    update: plan,
   }
 }

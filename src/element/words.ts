@@ -63,8 +63,8 @@ export interface ElementWords {
   retry: string
   noRoom: string
   /**
-   * For each `reason` of a preview, or code of a result, the end of a sentence that begins with the quoted name,
-   * without its full stop. A reason that is missing here gets the service's message.
+   * For each `reason` of a preview, the end of a sentence that begins with the quoted name, without its full stop. A
+   * reason that is missing here gets the service's message.
    */
   reasons: Readonly<Record<string, ReasonSentence>>
   quote: (input: string) => string

@@ -105,7 +105,7 @@ export async function askAboutNames(
     const answer = answers.get(name.domain)
     if (answer === null) return name
     if (!answer) return { ...name, answer: 'not asked' }
-    const { code, message, reason = code } = answer
+    const { code, message, reason = 'not_allowed' } = answer
     return { ...name, answer: { code, message, reason } }
   })
 }

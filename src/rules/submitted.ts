@@ -18,7 +18,10 @@ export interface NameRefusal {
   code: (typeof refusalCodes)[number]
   /** A message for people, in your own words. It is sent to the caller unchanged. */
   message: string
-  /** A more detailed code of your own, for the result of a preview. Default: the code. */
+  /**
+   * A more detailed code of your own, for the result of a preview. Default: `not_allowed`. A page with sentences of its
+   * own for some reasons, such as the element, shows your message unless it has a sentence for this reason.
+   */
   reason?: string | undefined
 }
 

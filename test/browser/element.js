@@ -12,7 +12,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import express from 'express'
 import { domainsRouter } from '../../dist/express.js'
-import { createMemoryStore } from '../../dist/index.js'
+import { createMemoryStore, registerDomains } from '../../dist/index.js'
 import { launchChromium } from './chromium.js'
 
 const axe = fileURLToPath(new URL('node_modules/axe-core/axe.min.js', import.meta.url))
@@ -42,11 +42,11 @@ let browser
 let address
 
 /** A fresh service for a test. */
-function serve({ operations = ['create', 'preview', 'delete', 'list'], maxDomains } = {}) {
+function serve({ operations = ['create', 'preview', 'delete', 'list'], maxDomains, checkNames } = {}) {
   store = createMemoryStore({ teams: [{ id: '1', organizationId: '10', state: 'active', maxDomains }] })
   const scopes = ['domains:create', 'domains:delete', 'domains:read']
   const authenticate = () => ({ type: 'team', teamId: '1', scopes })
-  service = express().use(domainsRouter({ store, operations, authenticate, onError: () => {} }))
+  service = express().use(domainsRouter({ store, operations, authenticate, checkNames, onError: () => {} }))
 }
 const answer = (response, status, body, headers = {}) =>
   response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body))
@@ -106,6 +106,12 @@ async function readRows(page, name = 'Names in your list') {
   await page.evaluate(() => new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve))))
   return page.getByRole('list', { name }).getByRole('listitem').allInnerTexts()
 }
+async function save(domains) {
+  for (let index = 0; index < domains.length; index += 100) {
+    const keyContext = { type: 'team', teamId: '1', scopes: ['domains:create'] }
+    await registerDomains(keyContext, { domains: domains.slice(index, index + 100) }, store)
+  }
+}
 const countNames = () => store.count({ teamId: '1' })
 
 /** 300 rows as they come from a spreadsheet: 280 names, 30 of them to correct; 10 useless rows and 10 repetitions. */
@@ -132,6 +138,7 @@ test('a dirty list of 300 rows becomes 280 registered names in three clicks', as
   await visit(async page => {
     await paste(page, createDirtyList().join('\n'))
     await waitFor(page, '250 names can be registered, 40 need a correction, 10 repeated rows left out')
+    assert.equal(await page.locator('button.primary:visible').innerText(), 'Use all 30 corrections')
     await button(page, 'Use all 30 corrections').click()
     await waitFor(page, '280 names can be registered, 10 need a correction')
     await button(page, 'Register 280 names').click()
@@ -384,6 +391,92 @@ test('for a team near its limit, names are checked, and those that have no room 
     },
     { expected: /status of 403/ },
   )
+})
+
+test('the application says in its own words which names are not allowed, with and without previews', async () => {
+  const message = 'Write to us if this is your brand.'
+  const checkNames = names => names.map(() => ({ code: 'domain_already_licensed', message }))
+  for (const operations of [['create', 'preview'], ['create']]) {
+    serve({ operations, checkNames })
+    await visit(
+      async page => {
+        await paste(page, 'a.example.com\nb.example.com')
+        if (operations.length === 1) await button(page, 'Register 2 names').click()
+        await page.getByText(message).nth(1).waitFor()
+      },
+      { expected: /status of 404/ },
+    )
+  }
+})
+
+test('after names are deleted, the list above forgets them and checks what they stood in the way of', async () => {
+  serve({ maxDomains: 2 })
+  await visit(
+    async page => {
+      await paste(page, 'a.example.com\nb.example.com')
+      await button(page, 'Register 2 names').click()
+      await waitFor(page, 'Done: 2 names registered')
+      await paste(page, '*.example.com\nc.example.org')
+      await page.getByText('Your limit leaves no room for this name.').waitFor()
+      await page.getByText('would cover names that you have registered; delete these first').waitFor()
+      await button(page, 'Select all').click()
+      await button(page, 'Delete 2 names').click()
+      await button(page, /^Delete$/).click()
+      await button(page, 'Register 2 names').click()
+      await waitFor(page, 'Done: 2 names registered')
+      await page.getByRole('heading', { name: 'Registered names (2)' }).waitFor()
+      assert.equal((await readRows(page)).length, 2)
+    },
+    { expected: /status of 403/ },
+  )
+})
+
+test('names that are pasted during a check are checked after it', async () => {
+  await visit(async page => {
+    let carryOut
+    intercept = (request, response) => {
+      if (request.url !== '/v1/domains/preview' || carryOut) return false
+      carryOut = () => service(request, response)
+      return true
+    }
+    await paste(page, 'a.example.com\nb.example.com')
+    await button(page, 'Stop').waitFor()
+    await paste(page, 'c.example.com\nb.example.com')
+    await page.getByRole('listitem').getByText('c.example.com').waitFor()
+    while (!carryOut) await page.evaluate(() => new Promise(requestAnimationFrame))
+    carryOut()
+    await waitFor(page, '3 names can be registered, 1 repeated row left out')
+  })
+})
+
+test('the registered names are paged, and a page that comes after a new search is not shown', async () => {
+  await save(Array.from({ length: 1500 }, (_, index) => `n${index}.example.com`))
+  await visit(async page => {
+    await page.getByRole('heading', { name: 'Registered names (1,000+)' }).waitFor()
+    let carryOut
+    intercept = (request, response) => {
+      if (request.method !== 'GET' || carryOut) return false
+      carryOut = () => {
+        service(request, response)
+        return once(response, 'finish')
+      }
+      return true
+    }
+    await button(page, 'Show more').click()
+    while (!carryOut) await page.evaluate(() => new Promise(requestAnimationFrame))
+    await page.getByRole('searchbox').fill('n7.example.com')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: /^Registered names \(1\)$/ }).waitFor()
+    await carryOut()
+    // A later response of the same server, and what follows it, comes after the late page.
+    await page.evaluate(() => fetch('/style.css').then(response => response.text()))
+    await page.evaluate(() => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve))))
+    assert.equal(await page.getByRole('heading', { name: /^Registered names/ }).innerText(), 'Registered names (1)')
+    await page.getByRole('searchbox').fill('')
+    await page.getByRole('heading', { name: 'Registered names (1,000+)' }).waitFor()
+    await button(page, 'Show more').click()
+    await page.getByRole('heading', { name: /^Registered names \(1,500\)$/ }).waitFor()
+  })
 })
 
 test('words can be replaced, and sentences by reason come from a catalogue', async () => {

@@ -60,7 +60,7 @@ describe('checkNames', () => {
   ])('reads only code, message and reason of a refusal with %s', async (_, answer) => {
     const store = createStore()
     const { checkNames } = createCheck(answer)
-    const result = { status: 'invalid', input: 'a.com', ...denied, reason: denied.code }
+    const result = { status: 'invalid', input: 'a.com', ...denied, reason: 'not_allowed' }
     for (const operation of [previewDomains, registerDomains]) {
       const { data } = await operation(team1, { domains: ['a.com'] }, store, { checkNames })
       expect(data.results).toEqual([operation === previewDomains ? result : { ...result, reason: undefined }])

@@ -1,0 +1,142 @@
+import type { PreviewPastLimit } from '../client/preview-all.ts'
+import type { DomainResult, InvalidPreview, InvalidResult } from '../wire/response.ts'
+
+/** A row of the pasted list, until it is removed. Each change makes another object with the same `id`. */
+export type Row = {
+  readonly id: number
+  /** What was pasted. */
+  readonly origin: string
+  /** What is sent: the pasted text, a correction, or what the user wrote instead. No two rows have the same text. */
+  readonly text: string
+} & RowStatus
+
+export type RowState = RowStatus['state']
+
+type RowStatus =
+  | { readonly state: 'unchecked'; readonly domain?: undefined }
+  /** Can be registered. The canonical form is unknown if the service offers no previews. */
+  | { readonly state: 'ready'; readonly domain?: string | undefined }
+  | {
+      /** `held`: was registered already. `twin`: an earlier row has the same canonical form. */
+      readonly state: 'held' | 'twin' | 'registered'
+      readonly domain: string
+    }
+  | {
+      readonly state: 'wrong'
+      readonly domain?: undefined
+      readonly rejection: InvalidPreview | InvalidResult | 'no room'
+      /** Whether the user is writing another name. */
+      readonly isEdited?: boolean
+    }
+
+/** The list, and what happened to it. Each function returns the list afterwards, and changes nothing. */
+export interface NameList {
+  readonly rows: readonly Row[]
+  /** How many rows were left out because another row has the same text. */
+  readonly repeated: number
+}
+
+export const emptyList: NameList = { rows: [], repeated: 0 }
+
+export const countRows = ({ rows }: NameList, state: RowState): number => rows.filter(row => row.state === state).length
+
+/** The hostname that the service suggests in place of the row's text. */
+export function suggestionOf(row: Row): string | undefined {
+  const rejection = row.state === 'wrong' && row.rejection
+  return rejection && rejection !== 'no room' && 'suggestion' in rejection ? rejection.suggestion : undefined
+}
+
+/** Adds names to the end of the list. */
+export function addNames({ rows, repeated }: NameList, names: readonly string[]): NameList {
+  const known = new Set(rows.map(({ text }) => text))
+  const pasted = names.map(name => name.trim()).filter(name => name !== '')
+  const fresh = [...new Set(pasted)].filter(name => !known.has(name))
+  const firstId = 1 + rows.reduce((last, { id }) => Math.max(last, id), 0)
+  const added = fresh.map((text, index): Row => ({ id: firstId + index, origin: text, text, state: 'unchecked' }))
+  return { rows: [...rows, ...added], repeated: repeated + pasted.length - fresh.length }
+}
+
+/** Puts other texts in place of those of some rows, which must then be checked. */
+export function replaceTexts({ rows, repeated }: NameList, textOf: (row: Row) => string | undefined): NameList {
+  const known = new Set(rows.filter(row => textOf(row) === undefined).map(({ text }) => text))
+  const kept = rows.flatMap(row => {
+    const text = textOf(row)
+    if (text === undefined) return [row]
+    if (known.has(text)) return []
+    known.add(text)
+    return [uncheck(row, text)]
+  })
+  return afterwards({ rows: kept, repeated: repeated + rows.length - kept.length })
+}
+
+export function removeRows(list: NameList, isRemoved: (row: Row) => boolean): NameList {
+  const rows = list.rows.filter(row => !isRemoved(row))
+  return rows.length === 0 ? emptyList : afterwards({ ...list, rows })
+}
+
+export const startEditing = (list: NameList, id: number): NameList => ({
+  ...list,
+  rows: list.rows.map(row => (row.id === id && row.state === 'wrong' ? { ...row, isEdited: true } : row)),
+})
+
+/** Enters the results of a preview into the rows that have not been checked. */
+export function enterPreviews(list: NameList, results: readonly PreviewPastLimit[]): NameList {
+  const byInput = new Map(results.map(result => [result.input, result]))
+  const domains = new Set(list.rows.map(row => (row.state === 'twin' ? undefined : row.domain)))
+  function enter(row: Row): Row {
+    const result = byInput.get(row.text)
+    if (row.state !== 'unchecked' || !result) return row
+    if (result.status === 'invalid') return { ...toBase(row), state: 'wrong', rejection: result }
+    if (!result.domain) return { ...toBase(row), state: 'wrong', rejection: 'no room' }
+    const { domain, status } = result
+    const isTwin = domains.has(domain)
+    domains.add(domain)
+    return { ...toBase(row), domain, state: isTwin ? 'twin' : status === 'existing' ? 'held' : 'ready' }
+  }
+  return { ...list, rows: list.rows.map(enter) }
+}
+
+/** Enters the results of registering. */
+export function enterRegistrations(list: NameList, results: readonly DomainResult[]): NameList {
+  const byInput = new Map(results.map(result => [result.input, result]))
+  const rows = list.rows.map((row): Row => {
+    const result = byInput.get(row.text)
+    if (!result) return row
+    if (result.status === 'invalid') return { ...toBase(row), state: 'wrong', rejection: result }
+    return { ...toBase(row), state: 'registered', domain: result.domain }
+  })
+  return afterwards({ ...list, rows })
+}
+
+/** Marks unchecked rows as ready: without previews, names are checked when they are registered. */
+export const skipPreviews = (list: NameList): NameList => ({
+  ...list,
+  rows: list.rows.map(row => (row.state === 'unchecked' ? { ...toBase(row), state: 'ready' } : row)),
+})
+
+/**
+ * Follows the deletion of registered names: their rows are removed. Rows that had no room, or conflicted with a
+ * registered name of the user, must be checked again.
+ */
+export function followDeletion(list: NameList, domains: readonly string[]): NameList {
+  const deleted = new Set<string | undefined>(domains)
+  const isHeld = ({ state }: Row) => state === 'held' || state === 'registered' || state === 'twin'
+  const rest = removeRows(list, row => isHeld(row) && deleted.has(row.domain))
+  return { ...rest, rows: rest.rows.map(row => (dependsOnTeam(row) ? uncheck(row) : row)) }
+}
+
+function dependsOnTeam(row: Row): boolean {
+  if (row.state !== 'wrong') return false
+  const { rejection } = row
+  return rejection === 'no room' || rejection.code === 'wildcard_conflict' || rejection.code === 'subdomain_conflict'
+}
+
+const toBase = ({ id, origin, text }: Row) => ({ id, origin, text })
+const uncheck = (row: Row, text = row.text): Row => ({ ...toBase(row), text, state: 'unchecked' })
+
+/** A twin whose other row is gone, or turned out to be wrong, must be checked. */
+function afterwards(list: NameList): NameList {
+  const domains = new Set(list.rows.map(row => (row.state === 'twin' ? undefined : row.domain)))
+  const isAlone = (row: Row) => row.state === 'twin' && !domains.has(row.domain)
+  return { ...list, rows: list.rows.map(row => (isAlone(row) ? uncheck(row) : row)) }
+}

@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest'
+import {
+  addNames,
+  emptyList,
+  enterPreviews,
+  enterRegistrations,
+  followDeletion,
+  type NameList,
+  removeRows,
+  replaceTexts,
+  skipPreviews,
+  startEditing,
+  suggestionOf,
+} from '../../src/element/rows.ts'
+import type { InvalidPreview } from '../../src/wire/response.ts'
+
+const rejected = (input: string, details: Partial<InvalidPreview> = {}): InvalidPreview => ({
+  ...{ status: 'invalid', input, code: 'invalid_domain', message: 'No.', reason: 'url' },
+  ...details,
+})
+const free = (input: string, domain = input.toLowerCase()) => ({ status: 'created', input, domain }) as const
+const held = (input: string) => ({ status: 'existing', input, domain: input }) as const
+const full = (input: string) => ({ status: 'created', input }) as const
+const registered = (input: string) => ({ status: 'created', input, domain: input, domainId: `id of ${input}` }) as const
+
+const pasted = (...names: string[]) => addNames(emptyList, names)
+/** A list with rows of all states but `unchecked`, which is never left after a preview. */
+const checked = () =>
+  enterPreviews(pasted('a.com', 'A.com', 'held.com', 'https://b.com/', 'full.com', '*.c.com'), [
+    ...[free('a.com'), free('A.com'), held('held.com'), rejected('https://b.com/', { suggestion: 'b.com' })],
+    ...[full('full.com'), rejected('*.c.com', { code: 'subdomain_conflict', reason: 'subdomain_conflict' })],
+  ])
+
+/** Writes each row as its text and its state. */
+const read = ({ rows }: NameList) => rows.map(({ text, state }) => `${text} ${state}`)
+
+test.each<[what: string, list: NameList, rows: string[], repeated?: number]>([
+  ['names that are pasted', pasted(' a.com ', '', 'b.com'), ['a.com unchecked', 'b.com unchecked']],
+  ['a name twice', pasted('a.com', 'a.com'), ['a.com unchecked'], 1],
+  ['names pasted later', addNames(pasted('a.com'), ['b.com', 'a.com']), ['a.com unchecked', 'b.com unchecked'], 1],
+  [
+    'a preview',
+    checked(),
+    ['a.com ready', 'A.com twin', 'held.com held', 'https://b.com/ wrong', 'full.com wrong', '*.c.com wrong'],
+  ],
+  [
+    'a preview whose parts come in another order',
+    enterPreviews(enterPreviews(pasted('a.com', 'A.com'), [free('A.com')]), [free('a.com')]),
+    ['a.com twin', 'A.com ready'],
+  ],
+  ['a preview of a row that is gone', enterPreviews(pasted('a.com'), [free('b.com')]), ['a.com unchecked']],
+  ['no preview', skipPreviews(pasted('a.com')), ['a.com ready']],
+  ['a correction', replaceTexts(checked(), suggestionOf), read(checked()).with(3, 'b.com unchecked')],
+  [
+    'a correction to the text of another row',
+    replaceTexts(addNames(checked(), ['b.com']), suggestionOf),
+    [...read(checked()).toSpliced(3, 1), 'b.com unchecked'],
+    1,
+  ],
+  ['two corrections to one name', replaceTexts(pasted('x', 'y'), () => 'b.com'), ['b.com unchecked'], 1],
+  [
+    'the removal of a row that has a twin',
+    removeRows(checked(), ({ id }) => id === 1),
+    ['A.com unchecked', ...read(checked()).slice(2)],
+  ],
+  ['the removal of all rows', removeRows(pasted('a.com', 'a.com'), () => true), []],
+  ['registering', enterRegistrations(checked(), [registered('a.com')]), read(checked()).with(0, 'a.com registered')],
+  [
+    'registering a name that another team took meanwhile',
+    enterRegistrations(checked(), [rejected('a.com', { code: 'domain_already_licensed' })]),
+    read(checked()).with(0, 'a.com wrong').with(1, 'A.com unchecked'),
+  ],
+  [
+    'the deletion of a registered name',
+    followDeletion(enterRegistrations(checked(), [registered('a.com')]), ['a.com', 'x.c.com']),
+    ['held.com held', 'https://b.com/ wrong', 'full.com unchecked', '*.c.com unchecked'],
+  ],
+])('after %s, the rows are right', (_, list, rows, repeated = 0) => {
+  expect(read(list)).toEqual(rows)
+  expect(list.repeated).toBe(repeated)
+  expect(new Set(list.rows.map(({ id }) => id)).size).toBe(rows.length)
+})
+
+test('rows keep what was pasted, and unchanged rows stay the same objects, so they are not drawn again', () => {
+  const before = checked()
+  const after = replaceTexts(before, suggestionOf)
+  expect(after.rows[3]).toEqual({ id: 4, origin: 'https://b.com/', text: 'b.com', state: 'unchecked' })
+  expect(after.rows.filter((row, index) => row !== before.rows[index])).toHaveLength(1)
+  const editing = startEditing(before, 4)
+  expect(editing.rows[3]).toEqual({ ...before.rows[3], isEdited: true })
+  expect(read(startEditing(before, 1))).toEqual(read(before))
+})

@@ -8,6 +8,7 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import { registerDomains } from 'domain-registration'
 import { createPostgresKeyStore, createPostgresStore, migrate } from 'domain-registration/postgres'
 import { domainStoreSuite, managedStoreFeatures } from 'domain-registration/testing'
+import pg from 'pg'
 import { bridgePrisma, withinPrisma } from '../../examples/bridge-prisma.ts'
 import { createStore } from '../../examples/order.ts'
 import { placeOrder } from '../../examples/order-prisma.ts'
@@ -27,10 +28,11 @@ async function generate() {
 
 describe('Prisma, through a bridge,', () => {
   let server
+  let PrismaClient
   let prisma
   let database
   before(async () => {
-    const PrismaClient = await generate()
+    PrismaClient = await generate()
     server = await createMortalServer()
     await server.start()
     const { host, port, user, password } = server.config
@@ -123,6 +125,52 @@ describe('Prisma, through a bridge,', () => {
     assert.equal(found.filter(({ domain }) => domain.includes('order-')).length, 60)
     assert.equal(found.filter(({ domain }) => domain.includes('kept.order-x')).length, 0)
   })
+
+  for (const [what, pattern] of [
+    ['name', /INSERT INTO .*\.names/],
+    ['change', /INSERT INTO .*\.changes/],
+  ])
+    test(`saves no ${what} that reaches PostgreSQL after Prisma's time limit has ended the transaction`, async () => {
+      const { host, port, user, password } = server.config
+      const pool = new pg.Pool({ host, port, user, password, database: 'postgres', max: 1 })
+      let [rolledBack, sent] = [() => {}, () => {}]
+      const afterRollback = new Promise(resolve => (rolledBack = resolve))
+      const isSent = new Promise(resolve => (sent = resolve))
+      pool.on('connect', client => {
+        const send = client.query.bind(client)
+        client.query = async (query, ...values) => {
+          const text = query.text ?? query
+          const isLate = pattern.test(text)
+          if (isLate) await afterRollback
+          try {
+            return await send(query, ...values)
+          } finally {
+            if (isLate) sent()
+            if (text === 'ROLLBACK') rolledBack()
+          }
+        }
+      })
+      const hasty = new PrismaClient({ adapter: new PrismaPg(pool) })
+      const within = { maxWait: 10_000, timeout: 200 }
+      const store = createPostgresStore({
+        database: {
+          ...withinPrisma(hasty),
+          transaction: work => hasty.$transaction(tx => work(withinPrisma(tx)), within),
+        },
+        findTeam: () => ({ id: '1', organizationId: '10', state: 'active' }),
+        synchronize() {},
+      })
+      const keyContext = { type: 'team', teamId: '1', scopes: ['domains:create'] }
+      const call = registerDomains(keyContext, { domains: ['late.example.com'] }, store, { timeLimit: 5_000 })
+      await assert.rejects(call)
+      await isSent
+      for (const table of ['names', 'changes']) {
+        const text = `SELECT FROM domain_registration.${table} WHERE domain = 'late.example.com'`
+        assert.equal((await pool.query(text)).rowCount, 0)
+      }
+      await hasty.$disconnect()
+      await pool.end()
+    })
 
   test('reports missing tables, and says to run migrate()', async () => {
     const store = createPostgresStore({ database, schema: 'not_there', findTeam: () => null })

@@ -25,7 +25,10 @@ const table = {
   transactions: /*             */ [20, 400],
   /** Places at which a connection is cut. */
   cuts: /*                     */ [6, 24],
-  /** The maximum number of cases, of about 150 in the suite, that run with each additional PostgreSQL driver. */
+  /**
+   * The maximum number of cases, of about 150 in the suite, that run with each additional PostgreSQL driver and with
+   * the stores of examples. The seed decides which cases.
+   */
   casesOfDrivers: /*           */ [25, 1_000],
   /** Calls that get 503 because the monitor is unavailable. */
   callsWithoutMonitor: /*      */ [1_000, 5_000],

@@ -136,9 +136,12 @@ async function hasRoom(fresh: readonly string[], growth: number, options: Shared
   }
 }
 
-function describeRefused([first, ...others]: readonly InvalidResult[], { apiKey }: SharedOptions): string {
+/** The service's message may repeat a header. If a function made the headers, the name stands in its place. */
+function describeRefused([first, ...others]: readonly InvalidResult[], { apiKey, headers }: SharedOptions): string {
   const more = others.length > 0 ? ` Also rejected: ${others.length} more.` : ''
-  return `A wanted name is rejected: ${takeWords(String(first?.message), { apiKey })}${more}`
+  const { input = '', message = '' } = first ?? {}
+  const [words, known] = typeof headers === 'function' ? [`${JSON.stringify(input)}.`] : [message, new Headers(headers)]
+  return `A wanted name is rejected: ${takeWords(words, { apiKey, headers: known })}${more}`
 }
 
 /** Lists the registered names before any other step, so names that other callers register later are not deleted. */

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { SyncAllError, syncAll } from '../../src/client/index.ts'
+import { SyncAllError, type SyncAllOptions, syncAll } from '../../src/client/index.ts'
 import { createMemoryStore } from '../../src/index.ts'
 import { save } from '../../src/testing/calls.ts'
 import { isLong } from '../counts.ts'
@@ -61,6 +61,22 @@ test('an error shows a hostile service’s reason as a short line without contro
     Response.json({ data: String(url).endsWith('/preview') ? { results } : { domains: [], next: null } })
   const error = await rejection(syncAll(['a.com'], { url: 'http://x', apiKey: 'svc_team_1_00', fetch }))
   expect((error as Error).message).toMatch(/ \[2J All is well for \[API key\]\. x{50,1000} Nothing was changed\.$/)
+})
+
+test.each<[string, SyncAllOptions['headers'], RegExp]>([
+  ['hides the values of headers', { 'X-Session': 'token-of-a-session' }, /: a\.com\? \[header\] Nothing/],
+  [
+    'names only the name if a function returns the headers',
+    () => ({ 'X-Session': 'token-of-a-session' }),
+    /: "a\.com"\. Nothing/,
+  ],
+])('the error about a rejected name %s', async (_, headers, expected) => {
+  const results = [{ status: 'invalid', input: 'a.com', code: 'invalid_domain', message: 'a.com? token-of-a-session' }]
+  const fetch = async (url: unknown) =>
+    Response.json({ data: String(url).endsWith('/preview') ? { results } : { domains: [], next: null } })
+  const error = (await rejection(syncAll(['a.com'], { url: 'http://x', headers, fetch }))) as Error
+  expect(error.message).toMatch(expected)
+  expect(error.message).not.toContain('token-of')
 })
 
 describe('syncAll changes nothing, and its error contains the plan,', () => {

@@ -4,7 +4,7 @@ import { createPool, type Pool, type PoolOptions, type RowDataPacket } from 'mys
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createMariadbBackend, createMariadbStore } from '../../examples/mariadb-store.ts'
 import { createTransact } from '../../examples/mariadb-transact.ts'
-import { counts, isLong, seed } from '../counts.ts'
+import { counts, isLong, sample, seed } from '../counts.ts'
 import { scopes } from '../fixtures.ts'
 import { findTeam } from '../linearizability/race.ts'
 import { startRacers } from '../linearizability/racers.ts'
@@ -69,7 +69,7 @@ describe.skipIf(!program)(name, () => {
       },
       features: managedStoreFeatures,
     })
-    for (const { name, run } of cases) test(name, run)
+    for (const { name, run } of sample(cases, counts.casesOfDrivers)) test(name, run)
   })
 
   test(

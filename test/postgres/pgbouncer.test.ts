@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openPostgres } from '../../src/cli/database.ts'
 import { registerDomains } from '../../src/operations/register-domains.ts'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
+import { counts } from '../counts.ts'
 import { team1, teams } from '../fixtures.ts'
 import { findPgBouncer, type PgBouncer, startPgBouncer } from './pgbouncer.ts'
 import { openDatabase, type TestServer } from './server.ts'
@@ -31,7 +32,12 @@ describe.skipIf(!program)(name, () => {
   })
   const createPool = (pipeline: boolean) => server.createPool({ port: bouncer.port, max: CALLERS, pipeline })
 
-  describeStore('PgBouncer, without prepared statements', () => pool, { preparedStatements: false })
+  describeStore(
+    'PgBouncer, without prepared statements',
+    () => pool,
+    { preparedStatements: false },
+    counts.casesOfDrivers,
+  )
   describeKeyStore('PgBouncer, without prepared statements', () => pool, { preparedStatements: false })
 
   /** There are more callers than sessions, so a session serves several callers in turn. */

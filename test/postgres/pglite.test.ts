@@ -2,12 +2,13 @@ import { PGlite } from '@electric-sql/pglite'
 import { afterAll, expect, test } from 'vitest'
 import { createPostgresStore, postgresSchema } from '../../src/postgres/index.ts'
 import { save } from '../../src/testing/calls.ts'
+import { counts } from '../counts.ts'
 import { describeKeyStore, describeStore } from './suites.ts'
 
 const pool = new PGlite()
 afterAll(() => pool.close())
 
-describeStore('PGlite', () => pool)
+describeStore('PGlite', () => pool, {}, counts.casesOfDrivers)
 describeKeyStore('PGlite', () => pool)
 
 test('the SQL from postgresSchema creates everything that a store needs, and can run twice', async () => {

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import { afterAll, beforeAll } from 'vitest'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
+import { counts } from '../counts.ts'
 import { describeSharedTables } from '../store/shared-tables.ts'
 import { findTeam } from '../store/two-lists.ts'
 import { openDatabase, type TestServer } from './server.ts'
@@ -19,7 +20,7 @@ const createWithoutIndexes = () =>
   server.createPool({ options: '-c enable_indexscan=off -c enable_indexonlyscan=off -c enable_bitmapscan=off' })
 
 describeStore('PostgreSQL with pipelined statements', () => pool)
-describeStore('PostgreSQL without indexes or pipelining', createWithoutIndexes)
+describeStore('PostgreSQL without indexes or pipelining', createWithoutIndexes, {}, counts.casesOfDrivers)
 describeKeyStore('PostgreSQL', () => pool)
 
 let schemas = 0

@@ -5,6 +5,7 @@ import { registerDomains, type Team } from 'domain-registration'
 import { domainStoreSuite, exploreStore, managedStoreFeatures } from 'domain-registration/testing'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createLevelBackend, createLevelStore } from '../../examples/custom-store.ts'
+import { counts, sample } from '../counts.ts'
 import { team1, teams } from '../fixtures.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'custom-store-'))
@@ -20,7 +21,7 @@ describe('the store of examples/custom-store.ts', () => {
     features: managedStoreFeatures,
     timeLimit: 15_000,
   })
-  for (const { name, run } of cases) test(name, run)
+  for (const { name, run } of sample(cases, counts.casesOfDrivers)) test(name, run)
 
   test('passes exploreStore in one scenario', async () => {
     const explored = await exploreStore(() => createLevelBackend(mkdtempSync(join(directory, 'backend-'))), {

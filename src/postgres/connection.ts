@@ -17,8 +17,6 @@ export type Element = string | number | null
 /** The result of a statement. */
 export interface Answer<Row = unknown> {
   readonly rows: readonly Row[]
-  /** How many rows the statement inserted, updated or deleted. Absent if the driver does not report it. */
-  readonly rowCount?: number | null | undefined
   /** The first word of the command tag. */
   readonly command?: string
 }
@@ -56,6 +54,8 @@ export const bind = ({ name, text }: Statement<unknown>, values: readonly Value[
   text,
   values: values.map(value => (Array.isArray(value) ? toArrayLiteral(value) : value)),
 })
+
+export const isRead = ({ text }: Statement<unknown>) => text.startsWith('SELECT')
 
 /**
  * Writes an array literal (PostgreSQL documentation, section 8.15.6) with every element in quotes. The literal is
@@ -204,59 +204,4 @@ export const WAIT_FOR_DISK = `set_config('synchronous_commit',
 export function apply(sequence: Sequence, settings: Settings, ...more: readonly string[]): void {
   const calls = Object.keys(settings).map((name, index) => `set_config('${name}', $${index + 1}, true)`)
   void sequence.add({ text: `SELECT ${[...calls, ...more].join(', ')}`, values: Object.values(settings) })
-}
-
-/**
- * How many nested causes to search: more than any ORM produces. The limit ends the search if an error is its own cause.
- */
-const DEEPEST = 8
-
-/** An error that wraps another one. Prisma uses `originalCode` and `meta`. Bun has the SQLSTATE in `errno`. */
-interface Wrapping {
-  readonly code?: unknown
-  readonly originalCode?: unknown
-  readonly errno?: unknown
-  readonly cause?: unknown
-  readonly meta?: { readonly driverAdapterError?: unknown } | undefined
-}
-
-/** Returns the codes of an error and of its nested causes: SQLSTATEs, and codes of Node.js and of drivers. */
-function codesOf(error: unknown): string[] {
-  const codes: unknown[] = []
-  let cause = error as Wrapping | null | undefined
-  for (let depth = 0; depth < DEEPEST && typeof cause === 'object' && cause !== null; depth += 1) {
-    codes.push(cause.code, cause.originalCode, cause.errno)
-    cause = (cause.cause ?? cause.meta?.driverAdapterError) as Wrapping | null | undefined
-  }
-  return codes.filter(code => typeof code === 'string')
-}
-
-/** Returns the first of these SQLSTATEs that an error, or one of its nested causes, has. */
-export const findCode = (error: unknown, codes: ReadonlySet<string>): string | undefined =>
-  codesOf(error).find(code => codes.has(code))
-
-/** Whether an error, or one of its nested causes, has one of these SQLSTATEs. */
-export const hasCode = (error: unknown, codes: ReadonlySet<string>): boolean => findCode(error, codes) !== undefined
-
-/** The codes with which a connection ends that had been open. */
-const ends = new Set([
-  '08000', // connection_exception
-  '08003', // connection_does_not_exist
-  '08006', // connection_failure
-  '08P01', // protocol_violation: a pooler has lost its server
-  '57P01', // admin_shutdown
-  '57P02', // crash_shutdown
-  '57P05', // idle_session_timeout
-  'P1017', // Prisma: the server has closed the connection
-])
-/** The codes with which no connection can be opened. */
-const unreachable = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'CONNECT_TIMEOUT'])
-const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/
-
-/** Whether a statement failed because its connection had ended: the server did not answer with an error of its own. */
-export function isLost(error: unknown): boolean {
-  if (error instanceof TimeLimitError || error instanceof TypeError) return false
-  const codes = codesOf(error)
-  if (codes.some(code => ends.has(code))) return true
-  return !codes.some(code => SQLSTATE.test(code) || unreachable.has(code))
 }

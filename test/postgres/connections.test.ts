@@ -4,6 +4,7 @@ import type { Pool } from 'pg'
 import postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { bridgeKysely } from '../../examples/bridge-kysely.ts'
+import { postgres as postgresEngine } from '../../src/postgres/engines.ts'
 import {
   createPostgresKeyStore,
   createPostgresStore,
@@ -12,6 +13,8 @@ import {
   type PostgresDriver,
   type PostgresTransaction,
 } from '../../src/postgres/index.ts'
+import { toTables } from '../../src/postgres/schema.ts'
+import { createStatements } from '../../src/postgres/transaction.ts'
 import { createRequest, save, toDomains, toTestName } from '../../src/testing/calls.ts'
 import { rejection, teams } from '../fixtures.ts'
 import { openDatabase, type TestServer } from './server.ts'
@@ -200,6 +203,14 @@ test.each([
     await rejection(Promise.resolve(call()))
   expect(isSent).toBe(true)
   expect(await read()).toEqual(before)
+})
+
+test('every change gets its rows in an array, which is how it knows its transaction, or does no harm alone', () => {
+  const statements = Object.entries(createStatements(toTables({}), postgresEngine))
+    .map(([name, statement]) => [name, typeof statement === 'function' ? statement([])[0] : statement] as const)
+    .filter(([, { text }]) => /(?:INSERT INTO|UPDATE|DELETE FROM) "/.test(text))
+  const unguarded = statements.filter(([, { text }]) => !/\$1::\w+\[\]/.test(text)).map(([name]) => name)
+  expect(unguarded.sort()).toEqual(['addMonitor', 'hastenFresh', 'hastenRefused'])
 })
 
 test.each(drivers)('%s: a call that saves nothing leaves no lock rows', async (_, open) => {

@@ -15,8 +15,6 @@ const table = {
   generatedNames: /*           */ [5_000, 100_000],
   /** Random requests of each kind. */
   fuzzedRequests: /*           */ [60, 600],
-  /** Random sequences of calls, each made on a store and on its model. */
-  sequences: /*                */ [10, 60],
   /** Races of simultaneous calls. The results of a race must be possible in some order of its calls. */
   races: /*                    */ [12, 250],
   /** Random monitors, each with its own answer to each change. */

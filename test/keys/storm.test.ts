@@ -48,7 +48,7 @@ describe.runIf(isLong)('the key store of PostgreSQL', () => {
     await migrate({ database: pool, schema })
     keys = createPostgresKeyStore({ database: pool, schema })
     const configs = Array.from({ length: SERVERS }, () => server.config)
-    nodes = await startNodes(configs, { monitor: server.config, schema })
+    nodes = await startNodes(configs, { schema })
   }, 60_000)
   afterAll(async () => {
     await nodes?.stop()

@@ -1,17 +1,11 @@
-import { generateApiKey, type KeyRecord } from 'domain-registration'
 import { domainStoreSuite, exploreStore, managedStoreFeatures } from 'domain-registration/testing'
 import { createPool, type Pool, type PoolOptions, type RowDataPacket } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createMariadbBackend, createMariadbStore } from '../../examples/mariadb-store.ts'
 import { createTransact } from '../../examples/mariadb-transact.ts'
 import { counts, isLong, sample, seed } from '../counts.ts'
-import { scopes } from '../fixtures.ts'
 import { findTeam } from '../linearizability/race.ts'
 import { startRacers } from '../linearizability/racers.ts'
-import { createCalls, startCallers } from '../postgres/callers.ts'
-import { expectAgreement, type HeldRow } from '../postgres/ledger.ts'
-import { ENDED, type Nodes, startNodes } from '../postgres/nodes.ts'
-import { createRandom } from '../random.ts'
 import { createMariadbServer, createTables, findMariadb, type MariadbServer } from './server.ts'
 
 const program = findMariadb()
@@ -19,17 +13,13 @@ const name = program
   ? `the store of examples/mariadb-store.ts, on MariaDB ${program.version} with SEED=${seed},`
   : 'MariaDB: skipped, because it is not installed (Debian: apt-get install mariadb-server)'
 
-const random = createRandom(seed)
 const RACES = isLong ? Math.ceil(counts.races / 4) : 4
-const KILLS = isLong ? 2 * counts.kills : 2
-const CALLS_PER_KILL = 12
 const LATE_WORK = 200
 const TIME_LIMIT = 600_000
 
 describe.skipIf(!program)(name, () => {
   let server: MariadbServer
   let racers: Awaited<ReturnType<typeof startRacers>> | undefined
-  let nodes: Nodes | undefined
   const pools: Pool[] = []
   beforeAll(async () => {
     server = await createMariadbServer(program?.path ?? '')
@@ -37,7 +27,6 @@ describe.skipIf(!program)(name, () => {
   })
   afterAll(async () => {
     await racers?.stop()
-    await nodes?.stop()
     await Promise.all(pools.map(pool => pool.end()))
     await server.remove()
   })
@@ -116,57 +105,6 @@ describe.skipIf(!program)(name, () => {
       const config = { ...server.config, database: 'races' }
       racers = await startRacers(new URL('open-store.ts', import.meta.url), Array(isLong ? 3 : 2).fill(config))
       await racers.expectOrder(createMariadbStore({ database, findTeam }), RACES)
-    },
-    TIME_LIMIT,
-  )
-
-  test(
-    'loses no acknowledged registration if applications and MariaDB are killed repeatedly',
-    async () => {
-      const pool = await open('kills')
-      await pool.query('CREATE TABLE pushes (domainId CHAR(36) NOT NULL, node INT NOT NULL)')
-      const records: KeyRecord[] = []
-      const keys = new Map<string, string>()
-      for (const id of ['1', '2', '3']) {
-        const { key, hash } = await generateApiKey({ type: 'team', id })
-        records.push({ hash, type: 'team', ownerId: id, scopes })
-        keys.set(id, key)
-      }
-      const config = { ...server.config, database: 'kills' }
-      nodes = await startNodes([config, config], { keys: records }, new URL('node.ts', import.meta.url))
-      const origins = nodes.all.map(({ origin }) => origin)
-
-      const calls = createCalls(random, (KILLS + 1) * CALLS_PER_KILL)
-      const callers = startCallers({ calls, keys, origins })
-      for (let index = 0; index < KILLS; index += 1) {
-        await callers.answeredFor((index + 1) * CALLS_PER_KILL)
-        await new Promise(resolve => setTimeout(resolve, random.integer(0, 20)))
-        if (index % 2 === 0) {
-          await server.kill()
-          await server.start()
-        } else {
-          const node = nodes.all[index % nodes.all.length]
-          await node?.kill()
-          await node?.start()
-        }
-      }
-      await callers.done
-      expect(callers.refusals.length).toBeGreaterThan(0)
-      expect(nodes.failures).not.toContain(ENDED)
-
-      const again = startCallers({ calls, keys, origins: origins.toReversed() })
-      await again.done
-      expect(again.answers.flatMap(({ results }) => results.filter(({ status }) => status === 'created'))).toEqual([])
-      const [rows] = await pool.query<(HeldRow & RowDataPacket)[]>(
-        `SELECT domain, registrableDomain AS registrable_domain, domainId AS domain_id, teamId AS team_id
-         FROM domain_names`,
-      )
-      expect(rows.length).toBeGreaterThan(calls.length)
-      expectAgreement([...callers.answers, ...again.answers], rows)
-      const [waiting] = await pool.query('SELECT * FROM domain_changes')
-      expect(waiting).toEqual([])
-      const [pushed] = await pool.query<RowDataPacket[]>('SELECT DISTINCT domainId FROM pushes')
-      expect(pushed.map(row => row.domainId).toSorted()).toEqual(rows.map(row => row.domain_id).toSorted())
     },
     TIME_LIMIT,
   )

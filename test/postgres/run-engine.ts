@@ -1,6 +1,6 @@
 /**
- * Tests any server that speaks PostgreSQL's protocol, in an empty database: runs the conformance suite, the model test,
- * races of several processes and the crash checks:
+ * Tests any server that speaks PostgreSQL's protocol, in an empty database: runs the conformance suite, races of
+ * several processes, and the whole system under kills:
  *
  *     npm run test:engine -- <connection string>... [--kill <command>] [--torn-reads]
  *
@@ -30,7 +30,7 @@ const engine = {
   hasTornReads: values['torn-reads'],
 }
 
-const suites = ['postgres/postgres', 'postgres/model', 'postgres/crash', 'linearizability/postgres'].map(
+const suites = ['postgres/postgres', 'linearizability/postgres', 'whole-system/postgres'].map(
   name => `test/${name}.test.ts`,
 )
 const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url))

@@ -24,7 +24,7 @@ test.skipIf(!program)(
     await expectNothingLost({
       program: new URL('../whole-system/sqlite-node.ts', import.meta.url),
       execPath: program as string,
-      config: { file },
+      nextConfig: () => ({ file }),
       isComplete: true,
       async restore() {
         await run('test/runtimes/sqlite/copy.js', file, copy)

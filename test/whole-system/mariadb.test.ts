@@ -49,7 +49,7 @@ describe.runIf(mariadb && isLong)(name, () => {
         await pause(1000)
         await database.start()
       }
-      return expectNothingLost({ program, config, isComplete: false, killDatabase, restore })
+      return expectNothingLost({ program, nextConfig: () => config, isComplete: false, killDatabase, restore })
     },
     TIME_LIMIT,
   )

@@ -9,6 +9,7 @@ import { counts, seed } from '../counts.ts'
 import { findFreePort } from '../postgres/free-port.ts'
 import { ENDED, startNodes } from '../postgres/nodes.ts'
 import { createRandom } from '../random.ts'
+import { covers } from '../rules/brute-force.ts'
 import { createMonitorProcess, secret } from '../webhook/monitor-process.ts'
 import { createReader } from './operator.ts'
 import { type Owner, startOwner, type Tally } from './owners.ts'
@@ -20,8 +21,8 @@ export interface System {
   readonly program: URL
   /** The runtime of a node. Default: the current one. */
   readonly execPath?: string | undefined
-  /** How a node connects to the database. */
-  readonly config: object
+  /** Returns how the next node connects to the database. */
+  nextConfig(): object
   /** Further settings of a node. */
   readonly settings?: object
   /** Whether the store can transfer and import. */
@@ -69,7 +70,7 @@ export async function expectNothingLost(system: System): Promise<void> {
   const scopes = ['domains:create', 'domains:delete']
   const keys = [{ hash, type: 'organization', ownerId: '10', scopes }] as const
   const task: SystemTask = { ...system.settings, monitor: { url: monitor.url, secret }, keys }
-  const configs = Array.from({ length: SERVERS }, () => system.config)
+  const configs = Array.from({ length: SERVERS }, () => system.nextConfig())
   const nodes = await startNodes(configs, task, system.program, system.execPath).catch(async error => {
     await monitor.remove()
     throw error
@@ -169,6 +170,7 @@ export async function expectNothingLost(system: System): Promise<void> {
     expect(await monitor.watched()).toEqual(Object.fromEntries(registered.map(each => [each.domainId, each.domain])))
     expect(findContradictions(owners, registered)).toEqual([])
     expect(findOverLimit(registered)).toEqual([])
+    expect(findOverlaps(registered)).toEqual([])
     const tally = total(owners)
     report()
     console.info(`${DURATION / 1000} s of kills; ${registered.length} names are registered and watched`)
@@ -216,3 +218,8 @@ function findOverLimit(registered: readonly Registration[]): unknown[] {
   for (const { teamId } of registered) teams.set(teamId, (teams.get(teamId) ?? 0) + 1)
   return [...teams].filter(([teamId, count]) => teamId.startsWith('4') && count > LIMIT)
 }
+
+const findOverlaps = (registered: readonly Registration[]): string[] =>
+  registered
+    .filter(({ domain }) => domain.startsWith('*.'))
+    .flatMap(wide => registered.flatMap(name => (covers(wide, name) ? `${wide.domain} covers ${name.domain}` : [])))

@@ -7,7 +7,6 @@ import { promisify } from 'node:util'
 import { transform } from 'esbuild'
 import express from 'express'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { german } from '../examples/messages-in-german.ts'
 import { files as pictures } from '../site/pictures.ts'
 import { statusByErrorCode } from '../src/errors/api-error.ts'
 import { classifyHostname } from '../src/hostname/classify.ts'
@@ -16,7 +15,6 @@ import { createMemoryStore, registerDomains } from '../src/index.ts'
 import { openapi } from '../src/openapi/index.ts'
 import { createKeys, createStore, team1, teams } from './fixtures.ts'
 import { listen, type RunningServer } from './listen.ts'
-import { readCases } from './vectors/read.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -216,47 +214,6 @@ describe('the documentation of hostnames', () => {
         else expect([input, hostname.valid]).toEqual([input, true])
       }
     }
-  })
-
-  const [fields = '', pasted = ''] = read('docs/reasons.md').split('## Pasted text')
-  /** Returns the reasons in the tables of a text, each with the second cell of its row. */
-  const readReasons = (text: string) =>
-    [...text.matchAll(/^\| `(?!reason`)(\w+)` \| (.*?) ?\| .+ \|$/gm)].map(
-      ([, reason = '', cell = '']) => [reason, cell] as const,
-    )
-
-  test('gives the right reason for each example in docs/reasons.md', () => {
-    const examples = readReasons(pasted).map(
-      ([reason, cell]) => [reason, cell.slice(1, -1).replaceAll('\\|', '|')] as const,
-    )
-    expect(examples.length).toBeGreaterThan(30)
-    const findReason = (text: string) => {
-      const hostname = classifyHostname(text)
-      return hostname.valid ? 'accepted' : hostname.reason
-    }
-    expect(examples.map(([, text]) => [findReason(text), text])).toEqual(examples)
-  })
-
-  test('lists every reason, with its fields', () => {
-    const listed = [
-      ...readReasons(fields).map(
-        ([reason, fields]) => [reason, [...fields.matchAll(/\w+/g)].map(String).sort()] as const,
-      ),
-      // These tables have a column of examples in place of the fields.
-      ...readReasons(pasted).map(([reason]) => [reason, []] as const),
-    ]
-    const occurring = new Map<string, Set<string>>()
-    const texts = readCases<[string]>('pasted-names.json').map(([text]) => text)
-    for (const text of [...texts, null as unknown as string]) {
-      const hostname = classifyHostname(text)
-      if (hostname.valid) continue
-      const { valid: _, code, reason, message, suggestion, aLabels, rest, source, ...details } = hostname
-      occurring.set(reason, new Set([...(occurring.get(reason) ?? []), ...Object.keys(details)]))
-    }
-    const fieldsByReason = Object.fromEntries([...occurring].map(([reason, fields]) => [reason, [...fields].sort()]))
-    expect(Object.fromEntries(listed)).toEqual(fieldsByReason)
-    // The compiler checks that no reason is missing from this catalogue.
-    expect(listed.map(([reason]) => reason).sort()).toEqual(Object.keys(german).sort())
   })
 
   test('shows the output of the program in docs/hostnames.md', async () => {

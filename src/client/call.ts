@@ -31,8 +31,8 @@ export interface CallOptions {
   teamId?: string | undefined
   /**
    * The client gives up once all calls have failed for this many milliseconds, 0 or more. Default 1,800,000 (half an
-   * hour), which is longer than most outages. The client gives up earlier if the next retry would come after this time,
-   * so a longer `Retry-After` ends the work at once. With a patience of 0, the first failure ends the work.
+   * hour). The client gives up earlier if the next retry would come after this time, so a longer `Retry-After` ends the
+   * work at once. With a patience of 0, the first failure ends the work.
    */
   patience?: number | undefined
   /** Milliseconds to wait for a response, at most 2,147,483,647. Default 60,000. */

@@ -74,7 +74,7 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
   keyPrefix?: string | undefined
   /** Limits how often each API key may call: consumes a point for each authenticated call. Default: no limit. */
   rateLimiter?: RateLimiter | undefined
-  /** The maximum size of a request body, in bytes. Default 262,144, which is enough for 100 hostnames of any length. */
+  /** The maximum size of a request body, in bytes: by default, 100 hostnames of any length fit. Default 262,144. */
   bodyLimit?: number | undefined
   /**
    * The time within which the request body must arrive, in milliseconds, at most 2,147,483,647. Default 10,000. If the

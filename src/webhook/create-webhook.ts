@@ -17,7 +17,7 @@ export interface WebhookOptions {
    * each request is then signed with both, and the monitor accepts either.
    */
   secret: string | readonly string[]
-  /** The maximum number of changes in one request, 1 or more. Default 100, about 20 kB. */
+  /** The maximum number of changes in one request, 1 or more; 100 are about 20 kB. Default 100. */
   batchSize?: number | undefined
   /** Milliseconds to wait for the response to a request. Default 15,000. */
   timeLimit?: number | undefined

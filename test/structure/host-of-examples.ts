@@ -47,8 +47,6 @@ declare global {
   const token: string
   const getToken: () => Promise<string>
 
-  const createMariadbStore: typeof import('../../examples/mariadb-store.ts').createMariadbStore
-  const createSweep: typeof import('../../examples/sweep-by-cron.ts').createSweep
   const createMyStore: (setup: StoreSetup) => SuiteStore & { close(): Promise<void> }
   const createMyBackend: () => StoreBackend
   const cases: ReturnType<typeof domainStoreSuite>
@@ -60,56 +58,17 @@ declare global {
   const Hono: typeof import('hono').Hono
   const pg: typeof import('pg')
 
-  // Packages and runtimes that are not installed: only the parts that the examples use.
+  // Runtimes: only the parts that the examples use.
+  const secret: string
   const passport: { session(): RequestHandler; authenticate(strategy: string, options: object): RequestHandler }
   namespace Express {
     interface Request {
       user?: { teamId: string }
     }
   }
-  const auth: { api: { getSession(call: { headers: Headers }): Promise<{ user: { teamId: string } } | null> } }
-  const betterAuth: (options: object) => typeof auth
-  const apiKeys: (options: object) => object
-  const createTeam: () => Promise<string>
-  const fromNodeHeaders: (headers: import('node:http').IncomingHttpHeaders) => Headers
-  const clerkMiddleware: () => RequestHandler
-  const getAuth: (request: import('express').Request) => { orgId?: string | null }
-  const jwt: import('fastify').FastifyPluginAsync<{ secret: string }>
-  const secret: string
-  const Module: (parts: object) => ClassDecorator
-  interface NestModule {
-    configure(consumer: MiddlewareConsumer): void
-  }
-  interface MiddlewareConsumer {
-    apply(...middleware: RequestHandler[]): { forRoutes(...routes: string[]): void }
-  }
-  const Koa: new () => {
-    use(
-      middleware: (
-        context: {
-          path: string
-          search: string
-          method: string
-          req: import('node:http').IncomingMessage
-          body: unknown
-        },
-        next: () => Promise<void>,
-      ) => Promise<void>,
-    ): void
-  }
-  const H3: new () => { all(path: string, handle: (event: { req: Request; context: object }) => Answer): void }
-  const Elysia: new () => {
-    all(path: string, handle: (context: { request: Request; store: object }) => Answer, hook: { parse: 'none' }): void
-  }
   const Bun: { serve(options: { routes: Record<string, Handle> }): void }
   const Deno: { serve(handle: Handle): void }
   interface ExportedHandler {
     fetch(request: Request, env: unknown, context: { waitUntil(promise: Promise<unknown>): void }): Answer
-  }
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    jwtVerify<Payload>(): Promise<Payload>
   }
 }

@@ -1,0 +1,140 @@
+/**
+ * Pastes the first program of each page in `docs/` into an empty folder, and on some pages the first program of each
+ * section, with the packed package and with the packages that the program imports. The compiler checks each program,
+ * and each program runs, except the ones that the rule `needs` names.
+ */
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import express from 'express'
+import { domainsRouter } from '../../dist/express.js'
+import { createMemoryKeyStore, createMemoryStore, generateApiKey } from '../../dist/index.js'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const manifest = join(root, 'test/package/blocks')
+const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'blocks-')))
+const run = (command, parameters, cwd) => execFileSync(command, parameters, { cwd, encoding: 'utf8' })
+
+/** Pages with a program for each framework or library: each of their sections begins with a whole program. */
+const bySection = ['frameworks', 'authentication', 'orm', 'own-store']
+
+/** Why a program is only compiled. @returns undefined if it runs. */
+function needs(program) {
+  if (/^export /m.test(program)) return 'a framework that loads it'
+  if (/from '(?:pg|postgres|kysely|drizzle-orm\/.*|mysql2\/promise)'/.test(program)) return 'a database server'
+  if (/from 'node:sqlite'/.test(program) && !process.getBuiltinModule('node:sqlite')) return 'node:sqlite'
+  if (/from '@clerk/.test(program)) return 'an account'
+  if (/\bdocument\./.test(program)) return 'a browser'
+  return undefined
+}
+
+/** @returns The programs of a page: of the page, or of each section. */
+function findPrograms(file) {
+  const page = file.replace('.md', '')
+  const text = readFileSync(join(root, 'docs', file), 'utf8')
+  const parts = bySection.includes(page) ? text.split(/^## /m).slice(1) : [`\n${text}`]
+  return parts.flatMap(part => {
+    const [, language, program] = /^```([jt]s)\n(.*?)^```/ms.exec(part) ?? []
+    const section = part.slice(0, part.indexOf('\n'))
+    return program === undefined ? [] : [{ name: section ? `${page}, ${section}` : page, language, program }]
+  })
+}
+
+const programs = readdirSync(join(root, 'docs'))
+  .filter(file => file.endsWith('.md'))
+  .flatMap(findPrograms)
+
+/** The service that programs of the client call. */
+const keys = createMemoryKeyStore()
+const { key, hash } = await generateApiKey({ type: 'team', id: '1' })
+keys.addKey({ hash, type: 'team', ownerId: '1', scopes: ['domains:create'] })
+const store = createMemoryStore({ teams: [{ id: '1', organizationId: '10', state: 'active' }] })
+const server = express().use(domainsRouter({ store, keys })).listen(0, '127.0.0.1')
+await once(server, 'listening')
+const service = { DOMAINS_URL: `http://127.0.0.1:${server.address().port}/v1/domains`, API_KEY: key }
+
+/** Runs a program until it ends or, if it is a server, until it prints its first line. */
+async function runProgram({ name, folder, file, program }) {
+  const isServer = /\b(?:listen|serve)\(/.test(program)
+  const parameters = ['--import', import.meta.resolve('tsx'), file]
+  const env = { ...process.env, ...service, PORT: '0', DATABASE_FILE: ':memory:', NO_COLOR: '1' }
+  const child = spawn(process.execPath, parameters, { cwd: folder, env })
+  const output = { stdout: '', stderr: '' }
+  for (const stream of ['stdout', 'stderr'])
+    child[stream].setEncoding('utf8').on('data', text => {
+      output[stream] += text
+      if (isServer && stream === 'stdout') child.kill('SIGKILL')
+    })
+  const [code, signal] = await once(child, 'close')
+  assert.ok(code === 0 || (isServer && signal === 'SIGKILL'), `${name}:\n${output.stderr}`)
+  const [, shown] = /\/\/ (.*)$/.exec(program.trimEnd().replace(/\n\}+$/, '')) ?? []
+  if (shown !== undefined) assert.equal(output.stdout, `${shown}\n`, name)
+}
+
+try {
+  const [{ filename }] = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', scratch], root))
+  const install = ['install', '--no-audit', '--no-fund', '--no-save', '--ignore-scripts', '--prefer-offline']
+  run('npm', [...install, join(scratch, filename)], manifest)
+  symlinkSync(join(manifest, 'node_modules'), join(scratch, 'node_modules'))
+  writeFileSync(join(scratch, 'package.json'), '{"type":"module"}')
+  writeFileSync(
+    join(scratch, 'tsconfig.json'),
+    JSON.stringify({
+      compilerOptions: {
+        noEmit: true,
+        strict: true,
+        allowJs: true,
+        target: 'es2022',
+        module: 'preserve',
+        types: ['node'],
+        skipLibCheck: true,
+        allowImportingTsExtensions: true,
+        experimentalDecorators: true,
+      },
+      include: ['*/*.ts'],
+    }),
+  )
+
+  for (const [index, each] of programs.entries()) {
+    each.folder = join(scratch, String(index))
+    each.file = `program.${each.language === 'js' ? 'mjs' : 'ts'}`
+    mkdirSync(each.folder)
+    writeFileSync(join(each.folder, each.file), each.program)
+    // The page says to copy this program of the package, with the files that belong to it.
+    for (const [, copied] of each.program.matchAll(/from '\.\/(?:(mariadb)-)?[\w-]+\.ts'/g))
+      for (const file of readdirSync(join(root, 'examples')).filter(name => name.startsWith(`${copied}-`)))
+        writeFileSync(join(each.folder, file), readFileSync(join(root, 'examples', file)))
+  }
+  assert.ok(programs.length > 30)
+  const compiled = spawn(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '--project', scratch])
+  let errors = ''
+  compiled.stdout.setEncoding('utf8').on('data', text => {
+    errors += text
+  })
+  await once(compiled, 'close')
+  errors = errors.replaceAll(/^(?:.*\/)?(\d+)\/program/gm, (_, index) => programs[index].name)
+  assert.equal(errors, '', 'the programs compile')
+
+  for (const each of programs) {
+    const reason = needs(each.program)
+    if (reason === undefined) await runProgram(each)
+    console.log(`${each.name}: ${reason === undefined ? 'runs' : `compiles; needs ${reason}`}`)
+  }
+} finally {
+  server.close()
+  server.closeAllConnections()
+  rmSync(scratch, { recursive: true, force: true })
+}

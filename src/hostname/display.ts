@@ -5,16 +5,21 @@ import { showHostname } from './shown-hostname.ts'
  * Returns a hostname as people read it: each label in Unicode if that is safe, otherwise as an A-label. The result is
  * the same on every runtime. Use the result in pages, messages and logs, but compare, store and send `domain` itself.
  *
- * A label is shown in Unicode if three conditions hold:
+ * A label is shown in Unicode if all of this holds:
  *
- * - Its letters belong to one script, or mix Chinese, Japanese or Korean with Latin (level "Highly Restrictive" of
+ * - All its letters are for general use (Identifier_Status=Allowed of UTS #39). The middle dot is shown below `cat`.
+ * - They belong to one script, or mix Chinese, Japanese or Korean with ASCII letters (level "Highly Restrictive" of
  *   UTS #39, section 5.2).
- * - All its letters are for general use (Identifier_Status=Allowed).
- * - The label does not look like an ASCII label, unless the top-level domain is of the same script: `сахар.рф`.
+ * - Marks stand where they are written: no mark twice, no Kana mark without its Kana.
+ * - Next to ASCII letters and digits, no Chinese, Japanese or Korean character looks like ASCII (confusables of UTS
+ *   #39), and there is more than one such character.
+ * - The label as a whole does not look like ASCII: it has a character that does not, and is not a single letter among
+ *   digits. This condition does not apply below a top-level domain of the same script (`сахар.рф`), or of a country
+ *   that uses this script (`сахар.ru`).
  *
- * Labels with emoji, with joiners, or with marks that belong to no script are always shown as A-labels.
+ * Labels with emoji or with joiners are always shown as A-labels. The top-level domain itself is always shown.
  *
- * Two names may still look alike: `bücher.de` and `bücheř.de` are both shown in Unicode.
+ * Two names may still look alike: `bücher.de` and `bücheř.de` are both shown in Unicode, and so is `gmaıl.com`.
  *
  * @param domain A canonical hostname, as {@link classifyHostname} returns it: a name, a wildcard or an IP address.
  * @returns A string that `classifyHostname` reads as the same hostname. A string that is not canonical is returned

@@ -1,7 +1,8 @@
 import punycode from 'punycode/punycode.js'
+import { kinds, survey } from './idna/characters.ts'
 import { createKindOf, NONE } from './idna/code-point-runs.ts'
 import { toALabels } from './idna/labels.ts'
-import { lookAlikes, shownScripts } from './idna/tables.ts'
+import { lookAlikes, shownScripts, topLevelScripts } from './idna/tables.ts'
 
 /**
  * Returns a hostname as people read it: see `displayHostname`, which passes the Public Suffix List. A page that shows
@@ -54,34 +55,48 @@ const together: readonly string[] = ['LHK', 'LHP', 'LHR']
 const misplacedKana =
   /(?:^|[^\u3041-\u3096\u30a1-\u30fa\u30fc])\u30fc|(?:^|[^\u30a1-\u30fa\u30fc])[\u30fd\u30fe]|[a-z]\u30fb|\u30fb[a-z]/
 
+const MARKS = kinds.MARK | kinds.THIN_MARK | kinds.VIRAMA | kinds.THIN_VIRAMA
+
+/** Returns whether a label may be shown, by the conditions that `displayHostname` lists, in their order. */
 function isSafe(characters: readonly string[], topLevel: string): boolean {
   tables ??= { scriptOf: createKindOf(shownScripts), likenessOf: createKindOf(lookAlikes) }
   const { scriptOf, likenessOf } = tables
   const scriptOfCharacter = (character: string) => scriptOf(character.codePointAt(0) as number)
-  const label = characters.join('')
+  const isAlike = (character: string) => likenessOf(character.codePointAt(0) as number) !== NONE
+
   // `toALabels` accepts the middle dots only in their places.
   const letters = characters.filter(
     character => !/[0-9-]|\u30fb/.test(character) && !(character === '\u00b7' && topLevel === 'cat'),
   )
-  const scripts = new Set(letters.map(scriptOfCharacter))
-  if (scripts.has(NONE) || misplacedKana.test(label)) return false
-  // Digits of another script, without letters, and a mark that is hidden by the same mark before it.
-  if (/^[\p{Nd}-]+$/u.test(label) || /(\p{M})\1/u.test(label)) return false
-  if (scripts.size > 1 && !together.some(allowed => [...scripts].every(script => allowed.includes(script))))
-    return false
+  const scripts = [...new Set(letters.map(scriptOfCharacter))]
+  if (scripts.includes(NONE)) return false
+  const isMixed = scripts.length > 1
+  if (isMixed && !together.some(allowed => scripts.every(script => allowed.includes(script)))) return false
 
-  const isAlike = (character: string) => likenessOf(character.codePointAt(0) as number) !== NONE
+  const isRepeatedMark = (character: string, index: number) =>
+    character === characters[index - 1] && (survey(character) & MARKS) !== 0
+  if (misplacedKana.test(characters.join('')) || characters.some(isRepeatedMark)) return false
+
   const foreign = letters.filter(character => !/[a-z]/.test(character))
-  if (scripts.size > 1) {
-    // Among Latin letters, a single character such as `丨`, `一` or `ノ` may pass for a letter, a hyphen or a slash.
-    const isMixedLatin = scripts.has('L')
-    if (isMixedLatin && (foreign.length === 1 || foreign.some(character => scriptOfCharacter(character) === 'L')))
-      return false
-    return !foreign.some(isAlike) && !/[a-z0-9][ー一]/.test(label)
+  if (isMixed && scripts.includes('L')) {
+    if (foreign.length === 1 || foreign.some(character => scriptOfCharacter(character) === 'L')) return false
+    const mayPass = (character = '') => isAlike(character) || character === '一'
+    return !characters.some(
+      (character, index) => /[a-z0-9]/.test(character) && [index - 1, index + 1].some(at => mayPass(characters[at])),
+    )
   }
-  if (Array.from(topLevel).some(character => character > '\x7f' && scripts.has(scriptOfCharacter(character))))
-    return true
-  // `16з`: among digits, a single letter may pass for a digit.
-  const isAmongDigits = foreign.length === 1 && letters.length === 1 && /[0-9]/.test(label) && !scripts.has('H')
-  return !isAmongDigits && !characters.every(character => /[a-z0-9-]/.test(character) || isAlike(character))
+
+  const usual = scriptsBelow(topLevel)
+  if (scripts.some(script => usual.includes(script))) return true
+  const isAmongDigits = letters.length === 1 && foreign.length === 1 && /[0-9]/.test(characters.join(''))
+  if (isAmongDigits && !/[HL]/.test(scripts.join(''))) return false
+  return !characters.every(character => /[a-z0-9-]/.test(character) || isAlike(character))
+}
+
+/** Returns the scripts that are usual below a top-level domain: its own or, for a country, those of its languages. */
+function scriptsBelow(topLevel: string): string {
+  const ofCountry = topLevelScripts.split(' ').find(each => each.startsWith(`${topLevel}:`))
+  if (ofCountry !== undefined) return ofCountry.slice(topLevel.length + 1)
+  const foreign = Array.from(topLevel).filter(character => character > '\x7f')
+  return foreign.map(character => tables?.scriptOf(character.codePointAt(0) as number)).join('')
 }

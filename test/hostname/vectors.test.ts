@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { toALabels as readLabels } from '../../src/hostname/idna/labels.ts'
 import { classifyHostname } from '../../src/index.ts'
 import { readCases, readLines } from '../vectors/read.ts'
-import { containsPunctuation } from './idna/by-tr46.ts'
+import { containsPunctuation, isKnownToTr46 } from './idna/by-tr46.ts'
 
 const rules = readLines('public_suffix_list.dat').filter(line => line.trim() !== '' && !line.startsWith('//'))
 
@@ -84,10 +84,12 @@ describe('Unicode 17 IdnaTestV2', () => {
    * The error V2 means hyphens in positions 3 and 4, which we allow. V3 means a hyphen at the beginning or end, which
    * we reject.
    */
-  const cases = readCases<[string, string, string[]]>('idna-test-v2.json')
+  const published = readCases<[string, string, string[]]>('idna-test-v2.json')
+  // Unicode 18 has assigned a character that two cases expect to be unassigned.
+  const cases = published.filter(([source]) => isKnownToTr46(source) || toALabels(source) === null)
 
   test('every case has the expected result, except for punctuation that IDNA2008 disallows', () => {
-    expect(cases.length).toBeGreaterThan(6000)
+    expect([cases.length > 6000, published.length - cases.length]).toEqual([true, 2])
     let punctuation = 0
     expect(
       findDifferences(cases, ([source, ascii, status]) => {

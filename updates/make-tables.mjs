@@ -1,56 +1,30 @@
 /**
- * Generates `tables.ts`. Run it with `npm run make:tables`. The sources are the Unicode Character Database (the
- * development dependency `@unicode/unicode-*`) and the mapping table of UTS #46 (in `tr46`). The two sources must be
- * for the same version of Unicode. `code-point-runs.ts` reads the tables, and `characters.ts` defines their kinds.
+ * Generates `src/hostname/idna/tables.ts`. Run it with `npm run make:tables`. `code-point-runs.ts` reads the tables, and
+ * `characters.ts` defines their kinds. The sources are packages that `package.json` beside this file names: the Unicode
+ * Character Database (`@unicode/unicode-*`), the mapping table of UTS #46 (`tr46`), both of the same version of Unicode,
+ * and the usual script of each country (`cldr-core`). UTS #39 is in no package, so a file of this repository has it.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 
-/** The version that this script supports. To support a newer version, also update the date and {@link newlyMapped}. */
-const VERSION = '17.0.0'
-const RELEASED = '2025-09-09'
-
 const require = createRequire(import.meta.url)
-const { devDependencies } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
-const installed = Object.keys(devDependencies).filter(name => name.startsWith('@unicode/unicode-'))
-const versions = [
-  ...installed.map(name => name.replace('@unicode/unicode-', '')),
-  require('tr46/package.json').unicodeVersion,
-]
-if (installed.length !== 1 || versions.some(version => version !== VERSION)) {
-  throw new Error(
-    `This script supports Unicode ${VERSION}, but the installed packages are ${installed}, and tr46, ` +
-      `which uses Unicode ${versions.at(-1)}`,
-  )
-}
+
+/** The version of the tables. */
+const VERSION = require('tr46/package.json').unicodeVersion
+/** The oldest version of Unicode that a supported runtime may have: of Node 20.19. */
+const OLDEST = '15.1.0'
+
+const tables = new URL('../src/hostname/idna/tables.ts', import.meta.url)
 
 const { STATUS_MAPPING } = require('tr46/lib/statusMapping.js')
 const { combiningClassVirama } = require('tr46/lib/regexes.js')
 
-/** Mapped characters that a runtime may not know yet: those added in Unicode 16 or later (DerivedAge.txt). */
-const newlyMapped = new Set(
-  [
-    [0x1c89, 0x1c89],
-    [0xa7cb, 0xa7cc],
-    [0xa7ce, 0xa7ce],
-    [0xa7d2, 0xa7d2],
-    [0xa7d4, 0xa7d4],
-    [0xa7da, 0xa7da],
-    [0xa7dc, 0xa7dc],
-    [0xa7f1, 0xa7f1],
-    [0x10d50, 0x10d65],
-    [0x16ea0, 0x16eb8],
-    [0x1ccd6, 0x1ccf9],
-  ].flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, index) => first + index)),
-)
-
 /** Characters that RFC 5892 allows under conditions, and U+0F0B, which it always allows. */
 const contextual = [0xb7, 0x375, 0x5f3, 0x5f4, 0xf0b, 0x30fb]
 
-/** The needed parts of UTS #39, from a file of this repository, because no package contains them. */
-const uts39 = JSON.parse(readFileSync(new URL('../../../test/vectors/uts39.json', import.meta.url), 'utf8'))
-if (uts39.version !== VERSION) throw new Error(`test/vectors/uts39.json has Unicode ${uts39.version}`)
+/** The needed parts of UTS #39, which may be of an older version of Unicode: newer characters are not shown. */
+const uts39 = JSON.parse(readFileSync(new URL('../test/vectors/uts39.json', import.meta.url), 'utf8'))
 
 /**
  * The scripts that UAX #31, table 5, recommends for identifiers, each with its letter. Only these scripts may be shown.
@@ -70,10 +44,13 @@ const uts46 = require('tr46/lib/mappingTable.json').flatMap(([range, status, map
   return Array.from({ length: last - first + 1 }, (_, index) => ({ codePoint: first + index, status, mapping }))
 })
 
+const readProperty = async (version, property) =>
+  (await import(`@unicode/unicode-${version}/${property}/code-points.mjs`)).default
+
 /** @param {...string} properties */
 async function readCodePoints(...properties) {
-  const sets = await Promise.all(properties.map(property => import(`${installed[0]}/${property}/code-points.mjs`)))
-  return new Set(sets.flatMap(({ default: codePoints }) => codePoints))
+  const sets = await Promise.all(properties.map(property => readProperty(VERSION, property)))
+  return new Set(sets.flat())
 }
 
 const categories = (...names) => readCodePoints(...names.map(name => `General_Category/${name}`))
@@ -151,15 +128,37 @@ async function createShownScriptOf(isKept) {
 }
 
 /**
- * Characters that may be shown and look like an ASCII string. A Latin letter is listed only if it looks like a single
- * letter: nobody mistakes `æ` for `ae`.
+ * Characters that may be shown and look like an ASCII string, including the digits of all scripts. For the Greek and the
+ * Cyrillic k, which look like U+0138, the file has that letter. A Latin letter is listed only if it looks like a single
+ * letter: nobody mistakes `æ` for `ae`. The Turkish `ı` is not listed: everyday words such as `kadın` need it, and
+ * browsers show it.
  */
-function listLookAlikes(shownScriptOf) {
-  const isLookAlike = (codePoint, shown) => shownScriptOf(codePoint) !== 'L' || /^[a-z]$/.test(shown)
+async function listLookAlikes(shownScriptOf) {
+  const isLookAlike = (codePoint, shown) =>
+    codePoint !== 0x131 && (shownScriptOf(codePoint) !== 'L' || /^[a-z]$/.test(shown))
   const lookAlikes = uts39.lookAlikes
     .map(([hex, shown]) => [Number.parseInt(hex, 16), shown])
-    .filter(([codePoint, shown]) => shownScriptOf(codePoint) && isLookAlike(codePoint, shown))
-  return new Set(lookAlikes.map(([codePoint]) => codePoint))
+    .filter(([codePoint, shown]) => isLookAlike(codePoint, shown))
+    .map(([codePoint]) => codePoint)
+  const digits = await categories('Decimal_Number')
+  return new Set([...lookAlikes, ...digits].filter(codePoint => codePoint > 0x7f && shownScriptOf(codePoint)))
+}
+
+/** The letters of the scripts in which a country's languages are written, by the code of that script in CLDR. */
+const scriptsOfCountries = {
+  ...{ Arab: 'A', Armn: 'F', Beng: 'B', Cyrl: 'C', Deva: 'D', Ethi: 'E', Geor: 'I', Grek: 'G', Hebr: 'W' },
+  ...{ Hans: 'HP', Hant: 'HP', Jpan: 'HK', Khmr: 'V', Kore: 'HR', Laoo: 'X', Mymr: 'Y', Sinh: 'S', Thai: 'Z' },
+}
+
+/** Lists the top-level domains of countries with such a script, each as `ru:C`. */
+function listTopLevelScripts() {
+  const { likelySubtags } = require('cldr-core/supplemental/likelySubtags.json').supplemental
+  return Object.entries(likelySubtags)
+    .map(([from, to]) => [/^und-([A-Z]{2})$/.exec(from)?.[1], scriptsOfCountries[to.split('-')[1]]])
+    .filter(([country, scripts]) => country && scripts)
+    .map(([country, scripts]) => `${country.toLowerCase()}:${scripts}`)
+    .sort()
+    .join(' ')
 }
 
 function toPunctuationKind(kind, codePoint) {
@@ -168,8 +167,14 @@ function toPunctuationKind(kind, codePoint) {
   return punctuationKind
 }
 
-/** Joins alternating capital and small letters into one run, of kind `P`. */
-const joinPairs = table => table.replace(/(?:XL(?![0-9a-z])){2,}/g, pairs => `P${(pairs.length - 1).toString(36)}`)
+/** Joins alternating capital and small letters of the basic plane into one run, of kind `P`. */
+function joinPairs(table) {
+  let next = 0
+  return table.replace(/((?:XL(?![0-9a-z])){2,})|[A-Z_]([0-9a-z]*)/g, (run, pairs, more) => {
+    next += pairs ? pairs.length : 1 + (more ? Number.parseInt(more, 36) : 0)
+    return pairs && next <= 0x10000 ? `P${(pairs.length - 1).toString(36)}` : run
+  })
+}
 
 /**
  * @param isAsked Returns whether the kind of a code point is ever read. A run may extend over a code point whose kind
@@ -189,22 +194,29 @@ function toRuns(kindOf, isAsked = () => true) {
 
 /**
  * Lists the mappings that the rule in `mapping.ts` does not produce on every runtime, each as `first-last:mapping of
- * the first`.
+ * the first`, or as `character:mapping+mapping`. A runtime may not know the characters of newer versions of Unicode.
  */
-function listMappings() {
+async function listMappings() {
   const fold = character => character.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC')
+  const unknown = new Set(await readProperty(OLDEST, 'General_Category/Unassigned'))
+  const hex = character => character.codePointAt(0).toString(16)
   const runs = []
   for (const { codePoint, status, mapping = '' } of uts46) {
     if (status !== STATUS_MAPPING.mapped) continue
-    if (fold(String.fromCodePoint(codePoint)) === mapping && !newlyMapped.has(codePoint)) continue
-    const to = mapping.codePointAt(0)
-    if (mapping !== String.fromCodePoint(to)) throw new Error(`U+${codePoint.toString(16)} is mapped to ${mapping}`)
+    if (fold(String.fromCodePoint(codePoint)) === mapping && !unknown.has(codePoint)) continue
+    const [first, ...more] = mapping
     const run = runs.at(-1)
-    if (run && run.last === codePoint - 1 && to - codePoint === run.to - run.first) run.last = codePoint
-    else runs.push({ first: codePoint, last: codePoint, to })
+    const isNext = run && run.last === codePoint - 1 && first.codePointAt(0) - codePoint === run.distance
+    if (isNext && more.length === 0) run.last = codePoint
+    else {
+      // Nothing can continue a run whose mapping has several characters.
+      const distance = more.length === 0 ? first.codePointAt(0) - codePoint : undefined
+      runs.push({ first: codePoint, last: codePoint, distance, to: Array.from(mapping, hex).join('+') })
+    }
   }
-  const hex = number => number.toString(16)
-  return runs.map(({ first, last, to }) => `${hex(first)}${last === first ? '' : `-${hex(last)}`}:${hex(to)}`).join(' ')
+  return runs
+    .map(({ first, last, to }) => `${first.toString(16)}${last === first ? '' : `-${last.toString(16)}`}:${to}`)
+    .join(' ')
 }
 
 /** Returns a TypeScript constant, broken into lines of at most 120 columns. */
@@ -228,7 +240,7 @@ export async function makeTables() {
     ['Script/Han', 'K'],
   )
   const shownScriptOf = await createShownScriptOf(isKept)
-  const lookAlikes = listLookAlikes(shownScriptOf)
+  const lookAlikes = await listLookAlikes(shownScriptOf)
   const joiningTypeOf = await createKinds(
     ['Joining_Type/Dual_Joining', 'D'],
     ['Joining_Type/Left_Joining', 'L'],
@@ -240,13 +252,17 @@ export async function makeTables() {
   const ignorable = await readCodePoints('Binary_Property/Default_Ignorable_Code_Point')
   return [
     '/** Generated by `npm run make:tables` in the repository. Do not edit. */\n',
-    toConstant('unicode', 'The version of the Unicode Character Database and of UTS #46.', `${VERSION} (${RELEASED})`),
+    toConstant('unicode', 'The version of the Unicode Character Database and of UTS #46.', VERSION),
     toConstant(
       'nameCharacters',
       'The characters that a name may contain, with their kinds from `characters.ts`.',
       joinPairs(toRuns(kindOf)),
     ),
-    toConstant('ownMappings', 'The mappings of UTS #46 that differ from the rule in `mapping.ts`.', listMappings()),
+    toConstant(
+      'ownMappings',
+      'The mappings of UTS #46 that differ from the rule in `mapping.ts`.',
+      await listMappings(),
+    ),
     toConstant(
       'joiningTypes',
       'Characters of Joining_Type D, L, R or T. Nonspacing marks all have type T, and are left out.',
@@ -255,13 +271,18 @@ export async function makeTables() {
     toConstant('scripts', 'Script=Greek (G), Hebrew (H), and Hiragana, Katakana or Han (K).', toRuns(scriptOf, isKept)),
     toConstant(
       'shownScripts',
-      'The script of each character that may be shown (UTS #39), as a letter from the list in `make-tables.mjs`.',
+      `The script of each character that may be shown (UTS #39, Unicode ${uts39.version}), by the list in \`make-tables.mjs\`.`,
       toRuns(shownScriptOf, isKept),
     ),
     toConstant(
       'lookAlikes',
-      'The characters that are shown and confusable with ASCII (UTS #39).',
+      `The characters that are shown and confusable with ASCII (UTS #39, Unicode ${uts39.version}), and digits.`,
       toRuns(codePoint => (lookAlikes.has(codePoint) ? 'Y' : ''), shownScriptOf),
+    ),
+    toConstant(
+      'topLevelScripts',
+      'The scripts in which the languages of a country are usually written (CLDR), by its top-level domain.',
+      listTopLevelScripts(),
     ),
     toConstant(
       'invisible',
@@ -272,5 +293,5 @@ export async function makeTables() {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  writeFileSync(new URL('tables.ts', import.meta.url), await makeTables())
+  writeFileSync(tables, await makeTables())
 }

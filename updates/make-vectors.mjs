@@ -1,7 +1,7 @@
 /**
  * Makes `test/vectors/wpt-*.json` from a copy of https://github.com/web-platform-tests/wpt:
  *
- *     node test/vectors/make-vectors.mjs <the folder url/resources of that copy> "<its commit and date>"
+ *     node updates/make-vectors.mjs <the folder url/resources of that copy> "<its commit and date>"
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ function write(file, source, fields, cases) {
     ([key, value]) => ` "${key}": ${Array.isArray(value) ? toRow(value) : JSON.stringify(value)},\n`,
   )
   const text = `{\n${head.join('')} "cases": [\n  ${rows.join(',\n  ')}\n ]\n}\n`
-  writeFileSync(new URL(`./${file}`, import.meta.url), text)
+  writeFileSync(new URL(`../test/vectors/${file}`, import.meta.url), text)
 }
 
 const toAscii = read('toascii.json').map(({ input, output }) => [input, output])

@@ -1,6 +1,6 @@
 import { type KeyContext, requireScope } from '../keys/key-context.ts'
-import { createLookUp, findLimitError, judgeAll } from '../rules/judge.ts'
-import type { Verdict } from '../rules/overlap.ts'
+import { judgeAll, type Verdict } from '../rules/overlap.ts'
+import { createLookUp, findLimitError } from '../rules/request.ts'
 import { isName, readSubmitted } from '../rules/submitted.ts'
 import type { DomainStore } from '../store/contract.ts'
 import { waitForStore } from '../time/deadline.ts'

@@ -1,5 +1,5 @@
 import { isText, type Rule, requireOptions } from '../options.ts'
-import { toLimitError } from '../rules/judge.ts'
+import { toLimitError } from '../rules/request.ts'
 import type { DomainStore, TransferFindings } from '../store/contract.ts'
 import { CALL_TIME_LIMIT, createDeadline } from '../time/deadline.ts'
 import { requireActiveTeam, requireMethod } from './call.ts'

@@ -1,12 +1,18 @@
 import { classifyHostname, type HostnameRejection, type InvalidHostname } from '../hostname/classify.ts'
 import { displayHostname } from '../hostname/display.ts'
 import { quote } from '../hostname/quote.ts'
-import { baseOf, isWildcard, type Name } from './name.ts'
-import { COUNTED_AT_LEAST, type NamesBelow } from './registration.ts'
+import { ancestorsOf, baseOf, isWildcard, type Name } from './name.ts'
+import {
+  COUNTED_AT_LEAST,
+  type ImportFindings,
+  type LookUpResult,
+  type NamesBelow,
+  type Registration,
+} from './registration.ts'
 import type { Submitted } from './submitted.ts'
 
 /** The registrations that are relevant to the names of one call. */
-export interface Holdings {
+interface Holdings {
   /** Returns the team that has registered exactly this domain. */
   ownerOf(domain: string): string | undefined
   /** Returns the registered wildcards, of any team, whose base is above a name. The nearest base comes first. */
@@ -26,7 +32,7 @@ export type Verdict =
   | { readonly status: 'created' | 'existing' }
   | ({ readonly status: 'invalid' } & (Conflict | InvalidHostname | Rejection))
 
-/** A rejection that is neither the hostname's fault nor a conflict. */
+/** A rejection by the application, or of a name about which it was not asked. */
 interface Rejection {
   readonly code: HostnameRejection | ConflictCode | 'internal_error'
   readonly reason: string
@@ -166,4 +172,113 @@ function explainSubdomains(wildcard: Submitted, { ownDomains, ownCount }: NamesB
   const list = named.map(show).join(', ')
   const rest = others > 0 ? ` and ${ownCount >= COUNTED_AT_LEAST ? 'at least ' : ''}${others} more` : ''
   return `${quoteSent(wildcard)} would cover ${list}${rest}, which this team has registered and must delete first.`
+}
+
+/**
+ * Judges names one after another, as if the earlier ones were already registered.
+ *
+ * @param found The store's findings for the request with these names.
+ * @returns One verdict for each name, in the same order.
+ */
+export function judgeAll(teamId: string, submitted: readonly Submitted[], found: LookUpResult): readonly Verdict[] {
+  const holdings = createHoldings(teamId, findBases(submitted), found)
+  return submitted.map(name => {
+    const verdict = judge(name, teamId, holdings)
+    if (verdict.status === 'created') holdings.add(name, teamId)
+    return verdict
+  })
+}
+
+export const findBases = (names: readonly Submitted[]): string[] => [
+  ...new Set(names.filter(name => isAllowed(name) && isWildcard(name.domain)).map(({ domain }) => baseOf(domain))),
+]
+
+/**
+ * Whether today's list and the application allow a name. Any other name is looked up, but cannot be created, so it
+ * needs neither a lock nor an overlap check.
+ */
+export const isAllowed = ({ rejection, answer }: Submitted) => rejection === undefined && typeof answer !== 'object'
+
+interface GrowingHoldings extends Holdings {
+  /** Adds a name that a team registers in this call. */
+  add(name: Name, owner: string): void
+}
+
+/** @param teamId The calling team. */
+export function createHoldings(teamId: string, bases: readonly string[], found: LookUpResult): GrowingHoldings {
+  const owners = new Map(found.registrations.map(({ domain, teamId: owner }) => [domain, owner]))
+  const wildcards = new Map<string, Held>(
+    found.registrations.filter(({ domain }) => isWildcard(domain)).map(held => [baseOf(held.domain), held]),
+  )
+  const belowBases = new Map(bases.map((base, index) => [base, requireBelow(found.below[index])]))
+
+  return {
+    ownerOf: domain => owners.get(domain),
+
+    wildcardsAbove({ domain }) {
+      if (wildcards.size === 0) return []
+      return ancestorsOf(domain).flatMap(base => wildcards.get(base) ?? [])
+    },
+
+    below: ({ domain }) => requireBelow(belowBases.get(baseOf(domain))),
+
+    add(name, owner) {
+      const held = { domain: name.domain, teamId: owner }
+      owners.set(held.domain, owner)
+      if (isWildcard(held.domain)) wildcards.set(baseOf(held.domain), held)
+      if (belowBases.size === 0) return
+      for (const base of ancestorsOf(held.domain)) {
+        const below = belowBases.get(base)
+        if (below && !isParted(name, base)) belowBases.set(base, addBelow(below, held, teamId))
+      }
+    },
+  }
+}
+
+function requireBelow(below: NamesBelow | undefined): NamesBelow {
+  if (!below) throw new TypeError('The store must return one entry of "below" for each base')
+  return below
+}
+
+/** Why a registration cannot be imported: it conflicts with registrations in the store. */
+export type ImportConflict = ConflictCode | 'id_is_taken' | 'domain_has_another_id'
+
+/** The verdict on a registration to import. */
+export type ImportVerdict = 'imported' | 'existing' | ImportConflict
+
+/**
+ * Passed as the ID of the calling team, although no team has this ID: an import contains registrations of several
+ * teams, none of which makes the call.
+ */
+export const NO_CALLING_TEAM = ''
+
+/**
+ * Judges registrations one after another, as if the earlier ones were already saved.
+ *
+ * @returns One verdict for each registration, in the same order.
+ */
+export function judgeImports(rows: readonly Registration[], found: ImportFindings): readonly ImportVerdict[] {
+  const held = new Map<string, Registration>(found.registrations.map(each => [each.domain, each]))
+  const takenIds = new Set(found.takenIds)
+  const holdings = createHoldings(NO_CALLING_TEAM, findBases(rows), found)
+
+  function judgeOne(row: Registration): ImportVerdict {
+    const same = held.get(row.domain)
+    if (same && same.teamId !== row.teamId) return 'domain_already_licensed'
+    if (same) return same.domainId === row.domainId ? 'existing' : 'domain_has_another_id'
+    if (takenIds.has(row.domainId)) return 'id_is_taken'
+    const wildcard = holdings.wildcardsAbove(row).find(({ domain }) => covers(domain, row))
+    if (wildcard) return wildcard.teamId === row.teamId ? 'wildcard_conflict' : 'domain_already_licensed'
+    return judge(row, NO_CALLING_TEAM, holdings).status === 'created' ? 'imported' : 'subdomain_conflict'
+  }
+
+  return rows.map(row => {
+    const verdict = judgeOne(row)
+    if (verdict === 'imported') {
+      held.set(row.domain, row)
+      takenIds.add(row.domainId)
+      holdings.add(row, row.teamId)
+    }
+    return verdict
+  })
 }

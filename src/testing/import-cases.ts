@@ -1,6 +1,6 @@
 import { changeOf } from '../outbox/contract.ts'
-import { createImportRequest } from '../rules/judge.ts'
 import type { Change, ImportFindings, Registration } from '../rules/registration.ts'
+import { createImportRequest } from '../rules/request.ts'
 import { createUuidGenerator } from '../runtime/uuid.ts'
 import { attempt, manyDomains, methodOf, save, toDomains, toTestName } from './calls.ts'
 import { checkEqual } from './check.ts'

@@ -124,7 +124,11 @@ export const invalidPreview = z
       .describe('The number of conflicting registrations. From 1,000 on, the real number may be larger.'),
     character: z.string().optional().describe('The invalid character.'),
     label: z.string().optional().describe('The invalid label.'),
-    length: z.int().min(0).optional().describe('The length of the part that is too long.'),
+    length: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('The length that is too long: of a name, a label, or the prefix of an address range.'),
     topLevel: z.string().optional().describe('The top-level label that is not in the public DNS.'),
     suffix: z.string().optional().describe('The public suffix after the `*.` of a wildcard.'),
     address: z.string().optional().describe('The IP address that the input represents, in canonical form.'),

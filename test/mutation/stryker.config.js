@@ -4,7 +4,7 @@
  */
 export default {
   mutate: [
-    'src/rules/{overlap,judge}.ts',
+    'src/rules/{overlap,request}.ts',
     'src/operations/register-names.ts',
     'src/operations/register-domains.ts',
     'src/{keys,wire}/*.ts',

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { createRegistrationRequest, judgeAll } from '../../src/rules/judge.ts'
 import type { Name } from '../../src/rules/name.ts'
-import { judge } from '../../src/rules/overlap.ts'
+import { judge, judgeAll } from '../../src/rules/overlap.ts'
 import { type LookUpResult, NOTHING_BELOW } from '../../src/rules/registration.ts'
+import { createRegistrationRequest } from '../../src/rules/request.ts'
 
 const toName = (domain: string): Name => ({ domain, registrableDomain: domain.split('.').slice(-2).join('.') })
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { previewDomains } from '../../src/index.ts'
-import { createRegistrationRequest } from '../../src/rules/judge.ts'
+import { createRegistrationRequest } from '../../src/rules/request.ts'
 import { createSqliteStore } from '../../src/sqlite/index.ts'
 import { save } from '../../src/testing/calls.ts'
 import { createFolder } from './create-folder.ts'

@@ -1,0 +1,117 @@
+import type { ApiError } from '../errors/api-error.ts'
+import { domainLimitReached, internalError } from '../errors/call-errors.ts'
+import { describe } from '../options.ts'
+import { ancestorsOf, wildcardOver } from './name.ts'
+import { findBases, isAllowed, judgeAll, judgeImports, NO_CALLING_TEAM, type Verdict } from './overlap.ts'
+import type { ImportRequest, LookUp, LookUpResult, Registration, RegistrationRequest } from './registration.ts'
+import type { Submitted } from './submitted.ts'
+
+/** The limit of a team. The limit applies to all names of a call together. */
+export interface CallLimit {
+  readonly maxDomains: number
+  /** All names of the call. */
+  readonly names: readonly Submitted[]
+}
+
+/** The content of a call. */
+interface SubmittedCall {
+  readonly teamId: string
+  /** The names in the order in which they were submitted, including duplicates. */
+  readonly submitted: readonly Submitted[]
+  /** In milliseconds. */
+  readonly timeLimit: number
+  /**
+   * Present if the team has a limit. In that case, `submitted` may contain only some of the call's names. These names
+   * are saved only if the whole call is within the limit.
+   */
+  readonly limit?: CallLimit | undefined
+  /** See {@link RegistrationRequest.willSave}. */
+  readonly willSave?: RegistrationRequest['willSave']
+}
+
+/** Turns the names of a call into the request for the store. */
+export function createRegistrationRequest(call: SubmittedCall): RegistrationRequest {
+  const { teamId, submitted, timeLimit, limit, willSave } = call
+  const judged = limit?.names ?? submitted
+  const part = limit && new Set(submitted)
+  return {
+    ...createLookUp(teamId, judged, limit !== undefined),
+    registrableDomains: [
+      ...new Set(submitted.filter(isAllowed).map(({ registrableDomain }) => registrableDomain)),
+    ].sort(),
+    timeLimit,
+    ...(willSave && { willSave }),
+    decide(found) {
+      const verdicts = judgeAll(teamId, judged, found)
+      if (limit && findLimitError(limit.maxDomains, found, verdicts)) return []
+      return judged.filter((name, index) => verdicts[index]?.status === 'created' && part?.has(name) !== false)
+    },
+  }
+}
+
+/**
+ * Creates the lookups for some names: the names themselves, every wildcard that could cover one of them, and all names
+ * below submitted wildcards.
+ */
+export function createLookUp(teamId: string, names: readonly Submitted[], counted = false): LookUp {
+  const domains = new Set<string>()
+  for (const name of names) {
+    const { domain } = name
+    domains.add(domain)
+    if (!isAllowed(name)) continue
+    for (const base of ancestorsOf(domain)) domains.add(wildcardOver(base))
+  }
+  return { teamId, domains: [...domains], bases: findBases(names), ...(counted && { counted }) }
+}
+
+/*
+ * The limit of a team. Stores do not know the limit: they only count registrations, and save the names that `decide`
+ * returns. If the call would exceed the limit, `decide` returns no names, and the core rejects the call based on the
+ * same findings.
+ */
+
+const countAdded = (verdicts: readonly Verdict[]) => verdicts.filter(({ status }) => status === 'created').length
+
+/**
+ * Checks a call against the limit of its team. A call that adds nothing is always within the limit.
+ *
+ * @param verdicts The verdicts on all names of the call.
+ * @returns `null` if the call is within the limit, otherwise its error: 403 `domain_limit_reached`, or 500
+ *   `internal_error` if the store did not count.
+ */
+export const findLimitError = (maxDomains: number, { held }: LookUpResult, verdicts: readonly Verdict[]) =>
+  toLimitError(maxDomains, held, countAdded(verdicts))
+
+/** Compares the number of names that a call adds with the limit; see {@link findLimitError}. */
+export function toLimitError(maxDomains: number, held: number | undefined, added: number): ApiError | null {
+  if (!isCount(held)) return internalError('The limit of the team could not be checked.', notCounted(held))
+  return added === 0 || held + added <= maxDomains ? null : domainLimitReached({ maxDomains, held, added })
+}
+
+const isCount = (held: unknown): held is number => Number.isSafeInteger(held)
+
+const notCounted = (held: unknown) =>
+  new TypeError(
+    'The team has "maxDomains", so the store must return an integer "held" if the request is "counted"; ' +
+      `it is ${describe(held)}. See DomainStore`,
+  )
+
+/**
+ * @param rows At most 1,000 registrations, with canonical names.
+ * @param todaysDomains The registrable domains of these names according to today's suffix list. Calls lock these
+ *   domains.
+ */
+export const createImportRequest = (
+  rows: readonly Registration[],
+  todaysDomains: readonly string[],
+): ImportRequest => ({
+  ...createLookUp(NO_CALLING_TEAM, rows),
+  registrableDomains: [
+    ...new Set([...todaysDomains, ...rows.map(({ registrableDomain }) => registrableDomain)]),
+  ].sort(),
+  domainIds: [...new Set(rows.map(({ domainId }) => domainId))],
+  decide(found) {
+    const verdicts = judgeImports(rows, found)
+    return rows.filter((_, index) => verdicts[index] === 'imported')
+  },
+})

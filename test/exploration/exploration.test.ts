@@ -1,14 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryBackend } from '../../src/memory/memory-store.ts'
 import { createSqliteBackend } from '../../src/sqlite/store.ts'
-import type { ManagedStore, StoreBackend } from '../../src/store/managed-store.ts'
+import type { StoreBackend } from '../../src/store/managed-store.ts'
 import { exploreScenario, exploreStore } from '../../src/testing/exploration/explore-store.ts'
-import { type ScenarioName, scenarios, scenarioTeams } from '../../src/testing/exploration/scenarios.ts'
-import type { CreateStore } from '../../src/testing/exploration/schedule.ts'
+import { type ScenarioName, scenarios } from '../../src/testing/exploration/scenarios.ts'
 import { isLong } from '../counts.ts'
 import { openDatabase } from '../sqlite/open-database.ts'
-import { brokenStores } from '../testing/broken-stores.ts'
-import { createNaiveBackend } from '../testing/naive-store.ts'
 import { brokenOutboxes } from './broken-outboxes.ts'
 import { longScenarios } from './long-scenarios.ts'
 
@@ -69,41 +66,6 @@ describe('in every order of steps, no overlapping names are saved and no change 
 
 const TABLES = ['names', 'changes', 'monitor'].map(name => `domain_registration_${name}`)
 
-const TWO_TEAMS = 'two teams register names that overlap'
-const TWICE = 'a name is registered twice and released'
-const TRANSFERRED = 'a name is transferred twice and released'
-const WILDCARD = 'a wildcard is released while another team registers below it'
-
-/**
- * The broken stores of the suite that lose a change or return a wrong result. All other broken stores with pushes break
- * rules about extra pushes, logs, counts, arguments or signals, which the exploration does not check.
- */
-const lossy: readonly (readonly [id: string, scenario: ScenarioName])[] = [
-  ['without-synchronize-nothing-is-pending', TWO_TEAMS],
-  ['with-synchronize-new-ones-are-pending', TWO_TEAMS],
-  ['synchronize-marks-what-was-pushed', TWO_TEAMS],
-  ['synchronize-keeps-the-registration', TWO_TEAMS],
-  ['synchronize-marks-after-the-push', TWO_TEAMS],
-  ['synchronize-rejects-with-the-push', TWO_TEAMS],
-  ['failed-push-marks-nothing', TWO_TEAMS],
-  ['retry-after-a-failed-push', TWO_TEAMS],
-  ['release-frees-names', WILDCARD],
-  ['release-of-a-wildcard-alone', 'a name is imported, registered and released'],
-  ['release-ends-an-id', TWICE],
-  ['release-during-a-push', TWO_TEAMS],
-  ['pending-survive-a-failed-push', TWO_TEAMS],
-  ['release-is-pushed', WILDCARD],
-  ['release-of-what-was-never-pushed', TWICE],
-  ['registered-again-is-watched', TWICE],
-  ['release-outlives-a-failed-push', TWICE],
-  ['refused-in-a-sweep-alone', TWO_TEAMS],
-  ['import-tells-the-monitor-the-rest', 'a name is imported, registered and released'],
-  ['transfer-is-due', TRANSFERRED],
-  ['transfer-overtakes-nothing', TRANSFERRED],
-  ['transfer-and-release', TRANSFERRED],
-  ['transfer-counts', 'a transfer and a call reach a limit'],
-]
-
 describe('exploreStore', () => {
   test.each(brokenOutboxes.map(outbox => [outbox.breaks, outbox] as const))(
     'needs at most nine lines to report a store that %s',
@@ -114,19 +76,6 @@ describe('exploreStore', () => {
       expect(stories?.[0]?.split('\n').length).toBeLessThanOrEqual(9)
     },
   )
-
-  test.runIf(isLong).each(lossy)('finds the broken store of the suite case "%s"', async (id, scenario) => {
-    const changes = brokenStores.find(store => store.id === id)?.changes
-    let naive = createNaiveBackend()
-    const createBackend = () => {
-      naive = createNaiveBackend(changes?.())
-      return naive.backend
-    }
-    const createStore: CreateStore = (backend, options) =>
-      naive.toStore(backend, { ...options, teams: scenarioTeams }) as ManagedStore
-    const found = await exploreScenario(scenarios[scenario], createBackend, { createStore })
-    expect(found.violation?.what).toBeDefined()
-  })
 
   test.each<[what: string, changes: Partial<StoreBackend>, story: string]>([
     [

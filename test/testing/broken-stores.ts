@@ -23,14 +23,12 @@ export interface BrokenStore {
   readonly id: string
   readonly breaks: string
   readonly features?: readonly StoreFeature[]
-  /** The steps that differ from those of a correct store. */
-  readonly changes?: () => Partial<Steps>
   createStore(setup: StoreSetup): SuiteStore
 }
 
 function broken(id: string, breaks: string, changes: Partial<Steps> | (() => Partial<Steps>)): BrokenStore {
   const create = typeof changes === 'function' ? changes : () => changes
-  return { id, breaks, changes: create, createStore: setup => createNaiveStore(setup, create()) }
+  return { id, breaks, createStore: setup => createNaiveStore(setup, create()) }
 }
 
 /** Replaces methods of a correct store. */

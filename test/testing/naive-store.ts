@@ -197,7 +197,7 @@ export function createNaiveStore(setup: StoreSetup, changes: Partial<Steps> = {}
 }
 
 /** The backend of a naive store, and functions that create a store on this backend or on a wrapper around it. */
-export function createNaiveBackend(changes: Partial<Steps> = {}) {
+function createNaiveBackend(changes: Partial<Steps> = {}) {
   const steps = { ...soundSteps, ...changes }
   const tables: Tables = { rows: steps.createRows(), waiting: new Map() }
   const { rows, waiting } = tables

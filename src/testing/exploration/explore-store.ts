@@ -1,8 +1,8 @@
 import { isFunction, optional, type Rules, requireOptions } from '../../options.ts'
-import { createManagedStore, type StoreBackend } from '../../store/managed-store.ts'
+import type { StoreBackend } from '../../store/managed-store.ts'
 import type { Awaitable } from '../../time/awaitable.ts'
 import { type Scenario, type ScenarioName, scenarios } from './scenarios.ts'
-import { type CreateStore, createSchedule } from './schedule.ts'
+import { createSchedule } from './schedule.ts'
 import { type Found, search } from './search.ts'
 
 /** Options of {@link exploreStore}. */
@@ -85,16 +85,11 @@ const optionRules: Rules = {
   },
 }
 
-interface Exploring<Backend extends StoreBackend> extends ExploreOptions<Backend> {
-  /** Creates the store of each process. Default: {@link createManagedStore}. */
-  readonly createStore?: CreateStore
-}
-
 /** Explores one scenario, or nothing if the backend lacks a method that the scenario needs. */
 export async function exploreScenario<Backend extends StoreBackend>(
   scenario: Scenario,
   createBackend: () => Awaitable<Backend>,
-  { createStore = createManagedStore, closeBackend }: Exploring<Backend> = {},
+  { closeBackend }: ExploreOptions<Backend> = {},
 ): Promise<Found> {
   const { random } = Math
   // The order of pushes and of their parts must be the same in every schedule, not random.
@@ -103,7 +98,7 @@ export async function exploreScenario<Backend extends StoreBackend>(
     return await search(async () => {
       const backend = await createBackend()
       if (!backend?.outbox) throw new TypeError('createBackend must return a StoreBackend, which has an "outbox"')
-      const schedule = createSchedule(scenario, backend, createStore)
+      const schedule = createSchedule(scenario, backend)
       async function end() {
         await schedule.end()
         await closeBackend?.(backend)

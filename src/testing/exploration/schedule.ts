@@ -1,12 +1,9 @@
 import type { PendingChange } from '../../outbox/contract.ts'
-import type { ManagedStore, ManagedStoreOptions, StoreBackend } from '../../store/managed-store.ts'
+import { createManagedStore, type StoreBackend } from '../../store/managed-store.ts'
 import { connectBackend, endLeases, optionsOf, tell } from './connect.ts'
 import { createLedger } from './ledger.ts'
 import { createProcess, die, type Process, runActions, type StepOutcome, type World } from './processes.ts'
 import type { Scenario } from './scenarios.ts'
-
-/** Creates the store of one process. All processes share the backend. */
-export type CreateStore = (backend: StoreBackend, options: ManagedStoreOptions) => ManagedStore
 
 /** A possible next event. */
 export interface Choice {
@@ -29,7 +26,7 @@ const LAST_SWEEPS = 2
  * One schedule of a scenario. The processes of a schedule share a backend and a monitor, and each process waits before
  * every step until that step is chosen. The same choices lead to the same state.
  */
-export function createSchedule(scenario: Scenario, backend: StoreBackend, createStore: CreateStore) {
+export function createSchedule(scenario: Scenario, backend: StoreBackend) {
   const { faults, deaths = 0, leases = 0, refused } = scenario
   const ledger = createLedger()
   const world: World = {
@@ -41,7 +38,9 @@ export function createSchedule(scenario: Scenario, backend: StoreBackend, create
     late: [],
   }
   const processes = Object.entries(scenario.processes).map(([name, actions]) => createProcess(name, actions, 'runs'))
-  const storeOf = (process: Process) => createStore(connectBackend(world, process, backend), optionsOf(world, process))
+  /** The store of one process. All processes share the backend. */
+  const storeOf = (process: Process) =>
+    createManagedStore(connectBackend(world, process, backend), optionsOf(world, process))
 
   async function check() {
     const rows = await backend.list(wholeList)

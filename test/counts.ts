@@ -29,7 +29,7 @@ const table = {
    */
   casesOfDrivers: /*           */ [25, 1_000],
   /** Calls that get 503 because the monitor is unavailable. */
-  callsWithoutMonitor: /*      */ [1_000, 5_000],
+  callsWithoutMonitor: /*      */ [300, 5_000],
   /**
    * Code points from U+3000 on that are compared with another implementation. All code points before U+3000 are
    * compared in every run.

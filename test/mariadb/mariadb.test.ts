@@ -61,7 +61,7 @@ describe.skipIf(!program)(name, () => {
     for (const { name, run } of sample(cases, counts.casesOfDrivers)) test(name, run)
   })
 
-  test(
+  test.runIf(isLong)(
     'passes exploreStore in one scenario',
     async () => {
       const pool = await open('exploration')

@@ -5,7 +5,7 @@ import { registerDomains, type Team } from 'domain-registration'
 import { domainStoreSuite, exploreStore, managedStoreFeatures } from 'domain-registration/testing'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createLevelBackend, createLevelStore } from '../../examples/custom-store.ts'
-import { counts, sample } from '../counts.ts'
+import { counts, isLong, sample } from '../counts.ts'
 import { team1, teams } from '../fixtures.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'custom-store-'))
@@ -23,7 +23,7 @@ describe('the store of examples/custom-store.ts', () => {
   })
   for (const { name, run } of sample(cases, counts.casesOfDrivers)) test(name, run)
 
-  test('passes exploreStore in one scenario', async () => {
+  test.runIf(isLong)('passes exploreStore in one scenario', async () => {
     const explored = await exploreStore(() => createLevelBackend(mkdtempSync(join(directory, 'backend-'))), {
       closeBackend: backend => backend.close(),
       scenarios: ['calls of one team reach its limit'],

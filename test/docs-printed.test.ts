@@ -47,6 +47,8 @@ function readOptions(name: string): Option[] {
   })
 }
 
+const firstOf = (text: string) => /^.*?\.(?= |$)/.exec(text)?.[0] ?? text
+
 /** Prints each kind of what the package knows. Gets what the page itself has there now. */
 const printers: Readonly<Record<string, (names: readonly string[], printed: string) => string>> = {
   options(names) {
@@ -60,7 +62,9 @@ const printers: Readonly<Record<string, (names: readonly string[], printed: stri
       const [owner = '', name = ''] = pair.split('=')
       return readOptions(name)
         .filter(option => /timelimit$|^patience$|^interval$/i.test(option.name))
-        .map(({ name, preset, text }) => `| \`${name}\` of ${owner.replaceAll('_', ' ')} | ${preset} | ${text} |`)
+        .map(
+          ({ name, preset, text }) => `| \`${name}\` of ${owner.replaceAll('_', ' ')} | ${preset} | ${firstOf(text)} |`,
+        )
     })
     return ['| option | default, in milliseconds | meaning |', '| --- | --- | --- |', ...rows].join('\n')
   },

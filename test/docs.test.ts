@@ -96,7 +96,7 @@ describe('the first program on a page prints what its last comment says:', () =>
   test('a page without such a program is an index, is tested elsewhere, or says how it was tested', () => {
     const others = openings.filter(({ shown }) => shown === undefined).map(({ page }) => page)
     const indexes = 'README concepts faq hostnames reasons webhook'
-    const elsewhere = 'runbook customers-page cli postgres citus own-store'
+    const elsewhere = 'quick-start runbook customers-page cli postgres citus own-store'
     const tried = `${indexes} ${elsewhere}`.split(' ').map(name => `docs/${name}.md`)
     const says = (page: string) => /\bour tests\b|\bwas not run\b/i.test(read(page))
     expect(others.filter(page => !tried.includes(page) && !says(page))).toEqual([])
@@ -169,6 +169,17 @@ describe('docs/README.md', () => {
     const pages = guides.filter(guide => guide.startsWith('docs/') && guide !== 'docs/README.md')
     expect(pages.filter(page => !linked.includes(page))).toEqual([])
   })
+})
+
+test('each of thirty questions of a first month has a heading that answers it', () => {
+  const questions: readonly { answers: readonly string[] }[] = JSON.parse(read('test/browser/questions.json'))
+  const isMissing = (place: string) => {
+    const [page, anchor] = place.split('#')
+    const file = `docs/${page}.md`
+    return !guides.includes(file) || (anchor !== undefined && !anchorsOf(file).includes(anchor))
+  }
+  expect(questions).toHaveLength(30)
+  expect(questions.flatMap(({ answers }) => answers.filter(isMissing))).toEqual([])
 })
 
 describe('README.md', () => {

@@ -29,15 +29,15 @@ const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'blocks-')))
 const run = (command, parameters, cwd) => execFileSync(command, parameters, { cwd, encoding: 'utf8' })
 
 /** Pages with a program for each framework or library: each of their sections begins with a whole program. */
-const bySection = ['frameworks', 'authentication', 'orm', 'own-store']
+const bySection = ['quick-start', 'frameworks', 'authentication', 'orm', 'own-store']
 
 /** Why a program is only compiled. @returns undefined if it runs. */
 function needs(program) {
-  if (/^export /m.test(program)) return 'a framework that loads it'
+  if (/^export /m.test(program)) return 'a module or framework that loads it'
   if (/from '(?:pg|postgres|kysely|drizzle-orm\/.*|mysql2\/promise)'/.test(program)) return 'a database server'
   if (/from 'node:sqlite'/.test(program) && !process.getBuiltinModule('node:sqlite')) return 'node:sqlite'
   if (/from '@clerk/.test(program)) return 'an account'
-  if (/\bdocument\./.test(program)) return 'a browser'
+  if (/\bdocument\.query/.test(program)) return 'a browser'
   return undefined
 }
 

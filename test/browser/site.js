@@ -212,6 +212,30 @@ test('the search finds the right guide for each word and question', async () => 
   })
 })
 
+test('the first or second hit of the search answers each of thirty questions of a first month', async () => {
+  const questions = JSON.parse(readFileSync(new URL('questions.json', import.meta.url), 'utf8'))
+  const toPlace = link =>
+    decodeURIComponent(link)
+      .replace(/^\/(?:docs\/)?/, '')
+      .replace('.html', '')
+      .replace(/^(?=#|$)/, 'concepts')
+  await visit('/', {}, async page => {
+    await page.getByRole('button', { name: 'Search' }).first().click()
+    const results = page.locator('#localsearch-list')
+    const missed = []
+    for (const { question, words, answers } of questions) {
+      await page.locator('#localsearch-input').fill('')
+      await results.locator('li').first().waitFor({ state: 'detached' })
+      await page.locator('#localsearch-input').fill(words)
+      await results.locator('a.result').first().waitFor()
+      const links = await results.locator('a.result').evaluateAll(found => found.map(link => link.getAttribute('href')))
+      const places = links.slice(0, 2).map(toPlace)
+      if (!places.some(place => answers.includes(place))) missed.push([question, ...places])
+    }
+    assert.deepEqual(missed, [])
+  })
+})
+
 const read = [
   '/',
   '/readme.html',

@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import {
   mkdirSync,
@@ -16,12 +17,14 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import express from 'express'
 import { domainsRouter } from '../../dist/express.js'
 import { createMemoryKeyStore, createMemoryStore, generateApiKey } from '../../dist/index.js'
+import { startServer } from '../postgres/server.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const manifest = join(root, 'test/package/blocks')
@@ -34,7 +37,7 @@ const bySection = ['quick-start', 'frameworks', 'authentication', 'orm', 'own-st
 /** Why a program is only compiled. @returns undefined if it runs. */
 function needs(program) {
   if (/^export /m.test(program)) return 'a module or framework that loads it'
-  if (/from '(?:pg|postgres|kysely|drizzle-orm\/.*|mysql2\/promise)'/.test(program)) return 'a database server'
+  if (/from 'mysql2\/promise'/.test(program)) return 'MariaDB'
   if (/from 'node:sqlite'/.test(program) && !process.getBuiltinModule('node:sqlite')) return 'node:sqlite'
   if (/from '@clerk/.test(program)) return 'an account'
   if (/\bdocument\.query/.test(program)) return 'a browser'
@@ -57,14 +60,26 @@ const programs = readdirSync(join(root, 'docs'))
   .filter(file => file.endsWith('.md'))
   .flatMap(findPrograms)
 
-/** The service that programs of the client call. */
+/** What programs call: a service with this API, PostgreSQL, and a monitor. */
 const keys = createMemoryKeyStore()
 const { key, hash } = await generateApiKey({ type: 'team', id: '1' })
 keys.addKey({ hash, type: 'team', ownerId: '1', scopes: ['domains:create'] })
 const store = createMemoryStore({ teams: [{ id: '1', organizationId: '10', state: 'active' }] })
 const server = express().use(domainsRouter({ store, keys })).listen(0, '127.0.0.1')
 await once(server, 'listening')
-const service = { DOMAINS_URL: `http://127.0.0.1:${server.address().port}/v1/domains`, API_KEY: key }
+const monitor = createServer((request, response) => {
+  request.resume().on('end', () => response.writeHead(204).end())
+}).listen(0, '127.0.0.1')
+const database = await startServer()
+const { host, port, user, password } = database.config
+const toOrigin = ({ port }) => `http://127.0.0.1:${port}`
+const service = {
+  DOMAINS_URL: `${toOrigin(server.address())}/v1/domains`,
+  API_KEY: key,
+  DATABASE_URL: `postgres://${user}:${password}@${host}:${port}/postgres`,
+  MONITOR_URL: toOrigin(monitor.address()),
+  WEBHOOK_SECRET: `whsec_${randomBytes(32).toString('base64')}`,
+}
 
 /** Runs a program until it ends or, if it is a server, until it prints its first line. */
 async function runProgram({ name, folder, file, program }) {
@@ -136,5 +151,7 @@ try {
 } finally {
   server.close()
   server.closeAllConnections()
+  monitor.close()
+  await database.stop()
   rmSync(scratch, { recursive: true, force: true })
 }

@@ -225,20 +225,26 @@ export const pendingCases: readonly CaseDefinition[] = [
   },
   {
     id: 'calls-count-one-refusal',
-    name: 'MUST count the failures of repeated calls as one refusal',
-    needs: ['listPending'],
+    name: 'MUST count the failures of repeated calls as one refusal, and keep the count of sweeps',
+    needs: ['retryPending', 'listPending'],
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push)
-      monitor.isAway = true
+      const countRefusals = async () =>
+        (await methodOf(store, 'listPending')()).filter(({ domain }) => domain === 'a.com').map(each => each.refusals)
       const saved = await save(store, '1', ['a.com'])
+      const other = await save(store, '1', ['b.com'])
+      monitor.isAway = true
       for (let calls = 0; calls < 3; calls += 1) await checkRejects('synchronize', () => synchronize(store, saved))
-      const pending = await methodOf(store, 'listPending')()
-      checkEqual(
-        'how often the change was refused',
-        pending.map(({ refusals }) => refusals),
-        [1],
-      )
+      checkEqual('how often the change was refused in calls', await countRefusals(), [1])
+      await checkRejects('synchronize', () => synchronize(store, other))
+      monitor.isAway = false
+      monitor.refused.add('a.com')
+      await methodOf(store, 'retryPending')()
+      await runSweep(store)
+      checkEqual('how often the change was refused after a sweep', await countRefusals(), [2])
+      await checkRejects('synchronize', () => synchronize(store, saved))
+      checkEqual('how often the change was refused after another call', await countRefusals(), [2])
     },
   },
   {

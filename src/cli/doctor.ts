@@ -1,4 +1,4 @@
-import { suffixList } from '../hostname/suffix-list.ts'
+import { type SuffixList, suffixList } from '../hostname/suffix-list.ts'
 import type { ManagedStore } from '../store/managed-store.ts'
 import type { Command, Invocation, Result } from './command.ts'
 import { findCode, findSecrets } from './database.ts'
@@ -82,7 +82,7 @@ export const doctor: Command = {
 
 async function examine(invocation: Invocation): Promise<{ found: Finding[]; status?: Status }> {
   const target = invocation.target()
-  const found: Finding[] = [examineSuffixList()]
+  const found: Finding[] = [examineSuffixList(suffixList)]
   const address = target.kind === 'postgres' ? target.url : target.file
   const explain = (error: unknown) => explainError(error, findSecrets(invocation.process.env, [address]))
   try {
@@ -136,8 +136,7 @@ function toVerdict(findings: readonly Finding[]): string {
   return notes === 0 ? 'All is well.' : `Nothing is wrong, but see ${plural(notes, 'note', 'notes')}.`
 }
 
-function examineSuffixList(): Finding {
-  const { version, published } = suffixList
+export function examineSuffixList({ version, published }: SuffixList): Finding {
   const update = 'Newer top-level domains are rejected. Update the list: npm update tldts'
   // This release of the package knows the date of one version only. A note could advise nothing.
   if (published === null) return ok('suffix list', `from tldts ${version}`)

@@ -104,16 +104,18 @@ export function classifyHostname(input: string): HostnameClassification {
 
 /**
  * Returns the canonical form under which an input that is rejected today may have been registered: an older Public
- * Suffix List or another version of Unicode may have allowed it.
+ * Suffix List, another version of Unicode, or an IANA registry before it reserved an address, may have allowed it.
  *
  * @returns `null` for an input that has never been allowed. No list has ever allowed a name with a single label, such
- *   as a UUID, or a wildcard over such a name.
+ *   as a UUID, or a wildcard over such a name, or an address that is not spelled in canonical form.
  */
 export function toFormerName(input: string): string | null {
   if (input.length > MAX_INPUT_LENGTH) return null
   const text = input.trim()
   const start = text.startsWith('*.') ? '*.' : ''
   const base = dropRootDot(text.slice(start.length))
+  const address = base.toLowerCase().replace(/^\[(.*)\]$/, '$1')
+  if ((readIPv6(address) ?? readIPv4(address))?.address === address) return start === '' ? address : null
   const name = toALabels(base)
   const former = typeof name === 'string' || isAscii(base) ? name : toFormerALabels(base)
   return typeof former === 'string' && former.includes('.') && !endsInNumber(former) ? start + former : null
@@ -140,8 +142,9 @@ function classify(text: string): ValidHostname | Rejection {
   const range = explainAddressRange(typeof name === 'string' ? name : base)
   if (range !== undefined) return isWildcard ? rejectWildcardAddress() : { code: 'invalid_domain', ...range }
   if (typeof name !== 'string') {
-    const isPunctuated = name.reason === 'punctuation'
-    return { code: 'invalid_domain', ...explainInvalid(dropRootDot(text), name), isPunctuated }
+    const mistake = explainInvalid(dropRootDot(text), name)
+    const isPunctuated = name.reason === 'punctuation' && mistake.reason !== 'several_hostnames'
+    return { code: 'invalid_domain', ...mistake, isPunctuated }
   }
   return isWildcard ? classifyWildcard(name, text) : classifyName(name, base, text)
 }

@@ -40,8 +40,8 @@ export function hidePassword(whole: string): string {
   const [before = ''] = /^(?:(?:[^:@\\/]*:)*[\\/]{2,})?/.exec(text) ?? []
   const [userName = ''] = /^(?!mailto:)[^:@\\/?#[]*:/i.exec(text.slice(before.length)) ?? []
   const start = before.length + userName.length
-  // `full:a.com:@cn`, a rule for a proxy, has no password.
-  if (before === '' && /:@\w+$/.test(text)) return text
+  // `full:a.com:@cn` and `full:a.com @cn`, rules for a proxy, have no password.
+  if (before === '' && /[:\s]@!?[\w-]+$/.test(text)) return text
   return userName !== '' && at > start ? `${text.slice(0, start)}***${text.slice(at)}` : text
 }
 

@@ -2,9 +2,10 @@
 type Block = readonly [cidr: string, name: string]
 
 /**
- * All blocks of the IANA IPv4 Special-Purpose Address Registry
+ * The blocks of the IANA IPv4 Special-Purpose Address Registry
  * (https://www.iana.org/assignments/iana-ipv4-special-registry), and the multicast block of the IANA IPv4 Address Space
- * Registry. Globally reachable blocks are included, because their addresses belong to no single machine.
+ * Registry. Blocks inside larger ones are left out, except the broadcast address, which is before 240.0.0.0/4. Globally
+ * reachable blocks are included, because their addresses belong to no single machine.
  */
 export const ipv4Blocks: readonly Block[] = [
   ['0.0.0.0/8', 'This network (RFC 791)'],

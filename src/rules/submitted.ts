@@ -31,7 +31,7 @@ export interface Submitted extends Name {
   readonly input?: string
   /**
    * Why the name is not allowed today. If it was registered when it was allowed, under an older suffix list or version
-   * of Unicode, its status is still `existing`.
+   * of Unicode, or before its address was reserved, its status is still `existing`.
    */
   readonly rejection?: InvalidHostname
   /**

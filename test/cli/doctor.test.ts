@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Pool } from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { examineSuffixList } from '../../src/cli/doctor.ts'
 import { needed } from '../../src/cli/doctor-postgres.ts'
 import { findOwners, generateApiKey, importDomains, registerDomains, transfer } from '../../src/index.ts'
 import { createPostgresKeyStore, createPostgresStore, migrate } from '../../src/postgres/index.ts'
@@ -401,3 +402,21 @@ async function doEverything(pool: Pool): Promise<void> {
   await keys.listKeys({ type: 'team', ownerId: teamId })
   await keys.revokeKey(hash)
 }
+
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
+
+test.each([
+  ['a month old is in order', daysAgo(30), 'ok', /, published [\d-]+$/, undefined],
+  ['two years old should be updated', daysAgo(730), 'note', /, 730 days ago$/, /npm update tldts$/],
+  [
+    'newer than this release has an unknown date, about which nobody can do anything',
+    null,
+    'ok',
+    /^from tldts 7\.9\.9$/,
+    undefined,
+  ],
+] as const)('doctor says that a suffix list %s', (_, published, state, finding, advice) => {
+  const found = examineSuffixList({ version: '7.9.9', published })
+  expect(found).toMatchObject({ check: 'suffix list', state, finding: expect.stringMatching(finding) })
+  expect(found.advice).toEqual(advice && expect.stringMatching(advice))
+})

@@ -14,6 +14,7 @@ test.each([
   ['x'.repeat(61), `"${'x'.repeat(59)}…"`],
   [`${'x'.repeat(58)}😀😀`, `"${'x'.repeat(58)}…"`],
   ['full:a.com:@cn', '"full:a.com:@cn"'],
+  ['full:a.com @!cn', '"full:a.com @!cn"'],
   [`https://user:secret${'x'.repeat(600)}@example.com`, '"https://user:***@"'],
   ['me@good.com:443@evil.org', '"me@good.com:443@evil.org"'],
   ['https://user:secret@example.com', '"https://user:***@example.com"'],

@@ -76,7 +76,7 @@ test('an ID that is sent instead of a hostname gets an "invalid" result, and not
   expect(await store.count()).toBe(1)
 })
 
-test('a name can be deleted even if only an older suffix list or another version of Unicode allowed it', async () => {
+test('a name can be deleted even if only an older list or another version of Unicode allowed it', async () => {
   const store = createStore()
   const old = [
     { domain: '*.github.io', registrableDomain: 'github.io' },
@@ -84,6 +84,8 @@ test('a name can be deleted even if only an older suffix list or another version
     { domain: 'www.xn--bcher-kva.notatld', registrableDomain: 'xn--bcher-kva.notatld' },
     { domain: 'xn--55qx5d.cn', registrableDomain: 'xn--55qx5d.cn' },
     { domain: 'www.xn--ab-g4b.com', registrableDomain: 'xn--ab-g4b.com' },
+    { domain: '192.31.196.7', registrableDomain: '192.31.196.7' },
+    { domain: '3fff::7', registrableDomain: '3fff::7' },
   ]
   await save(store, '1', old)
   const domains = [
@@ -92,6 +94,8 @@ test('a name can be deleted even if only an older suffix list or another version
     'www.Bücher.notatld',
     '公司.cn',
     'www.a\u0378b.com',
+    '192.31.196.7',
+    '[3fff::7]',
     '*.co.uk',
     '*.a\u0378b.com',
   ]
@@ -102,6 +106,8 @@ test('a name can be deleted even if only an older suffix list or another version
     ['deleted', 'www.xn--bcher-kva.notatld'],
     ['deleted', 'xn--55qx5d.cn'],
     ['deleted', 'www.xn--ab-g4b.com'],
+    ['deleted', '192.31.196.7'],
+    ['deleted', '3fff::7'],
     ['invalid', false],
     ['invalid', false],
   ])

@@ -37,7 +37,7 @@ test('findOwners does not find a wildcard for a name if a public suffix is betwe
   expect(owners.map(({ registration }) => registration?.domain)).toEqual([undefined, '*.amazonaws.com'])
 })
 
-test('findOwners finds a wildcard that only an older suffix list allowed, for all names below it', async () => {
+test('findOwners finds a wildcard and an address that only an older list allowed, for all names below', async () => {
   const store = createStore()
   const wildcards = [
     '*.s3.amazonaws.com',
@@ -47,7 +47,7 @@ test('findOwners finds a wildcard that only an older suffix list allowed, for al
     '*.xn--ab-g4b.com',
   ]
   const old = wildcards.map(domain => ({ domain, registrableDomain: domain.slice(2) }))
-  await save(store, '1', old)
+  await save(store, '1', [...old, { domain: '192.31.196.7', registrableDomain: '192.31.196.7' }])
   const owners = await findOwners(store, [
     ...[
       'bucket.s3.amazonaws.com',
@@ -57,6 +57,7 @@ test('findOwners finds a wildcard that only an older suffix list allowed, for al
       'www.Bücher.notatld',
       '*.公司.cn',
       'www.a\u0378b.com',
+      '192.31.196.7',
     ],
   ])
   expect(owners.map(({ registration }) => registration?.domain)).toEqual([
@@ -68,6 +69,7 @@ test('findOwners finds a wildcard that only an older suffix list allowed, for al
       '*.xn--bcher-kva.notatld',
       '*.xn--55qx5d.cn',
       '*.xn--ab-g4b.com',
+      '192.31.196.7',
     ],
   ])
 })

@@ -81,7 +81,7 @@ describe('a registration is rejected if', () => {
     ['its name is not a hostname', 'invalid_domain', { domain: 'a b.com' }],
     ['its name is empty', 'empty_domain', { domain: ' ' }],
     ['its name is an incomplete IP address', 'invalid_domain', { domain: '8.8.8' }],
-    ['its name is a reserved IP address', 'reserved_ip', { domain: '127.0.0.1' }],
+    ['its name is a reserved IP address in an unusual spelling', 'reserved_ip', { domain: '127.1' }],
     ['its name is a wildcard over a top-level domain', 'public_suffix_domain', { domain: '*.com' }],
     ['its name is not at or below its registrable domain', 'invalid_domain', { registrableDomain: 'example.org' }],
     [

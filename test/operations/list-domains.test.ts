@@ -86,6 +86,8 @@ describe('a list', () => {
     await registerDomains(team1, { domains }, store)
     expect((await listAll(store, { domain: 'BÜCHER.example.net' })).flat()).toEqual(['xn--bcher-kva.example.net'])
     expect((await listAll(store, { domain: 'c.example.com' })).flat()).toEqual([])
+    await save(store, '1', [{ domain: '192.31.196.7', registrableDomain: '192.31.196.7' }])
+    expect((await listAll(store, { domain: '192.31.196.7' })).flat()).toEqual(['192.31.196.7'])
     for (const limit of ['1', '2', '3', '100'])
       expect((await listAll(store, { below: 'Example.com', limit })).flat()).toEqual([
         'a.example.com',

@@ -56,21 +56,22 @@ test('invalid results have a reason, details and a suggestion in a preview, but 
   expect(fields).toEqual(domains.map(() => ['status', 'input', 'code', 'message']))
 })
 
-test('a preview returns "existing" for a name that only another suffix list or Unicode version allowed', async () => {
+test('a preview returns "existing" for a name that only another list or Unicode version allowed', async () => {
   const store = createStore()
-  const held = ['*.github.io', 'www.gone.notatld', 'www.xn--ab-g4b.com']
+  const held = ['*.github.io', 'www.gone.notatld', 'www.xn--ab-g4b.com', '192.31.196.7', '3fff::7']
   const old = held.map(domain => ({ domain, registrableDomain: domain.replace(/^\*\.|^www\./, '') }))
   await save(store, '1', old)
   const find = vi.spyOn(store, 'find')
   const others = ['*.notatld', '*.com', 'github.io', 'localhost']
-  const domains = ['*.GitHub.io', 'www.gone.notatld', 'www.A\u0378B.com', ...others]
+  const domains = ['*.GitHub.io', 'www.gone.notatld', 'www.A\u0378B.com', '192.31.196.7', '[3FFF::7]', ...others]
   for (const operation of [previewDomains, registerDomains]) {
     const [own, other] = await Promise.all([team1, team2].map(team => operation(team, { domains }, store)))
     const outcomeOf = (response: typeof own) =>
       response?.data.results.map(result => (result.status === 'invalid' ? result.code : result.domain))
     const refused = ['internal_domain', 'public_suffix_domain', 'public_suffix_domain', 'internal_domain']
     expect(outcomeOf(own)).toEqual([...held, ...refused])
-    expect(outcomeOf(other)).toEqual(['public_suffix_domain', 'internal_domain', 'invalid_domain', ...refused])
+    const rejected = ['public_suffix_domain', 'internal_domain', 'invalid_domain', 'reserved_ip', 'reserved_ip']
+    expect(outcomeOf(other)).toEqual([...rejected, ...refused])
   }
   // The store does not look up the names below these wildcards, because there could be as many as there are
   // registrations.

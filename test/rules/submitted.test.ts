@@ -38,6 +38,8 @@ test.each([
   ['0א.com', 'xn--0-0hc.com', 'a label that breaks the Bidi rule'],
   ['www.gone.notatld', 'www.gone.notatld', 'a top-level domain that was removed from the suffix list'],
   ['*.github.io', '*.github.io', 'a public suffix that was added to the suffix list'],
+  ['192.31.196.7', '192.31.196.7', 'an address that the IANA reserved after it was registered'],
+  ['[3FFF::7]', '3fff::7', 'such an IPv6 address'],
 ])('%j is rejected, and looked up as %j: %s', (input, domain) => {
   expect(classifyHostname(input).valid).toBe(false)
   expect(read(input)).toEqual([domain, false])
@@ -51,7 +53,10 @@ test.each([
     `${'é'.repeat(300)}.com`,
     '*.com',
     '*.é',
-    '127.0.0.1',
+    '127.1',
+    '*.127.0.0.1',
+    'fe80:0::1',
+    'fe80::1%lo0',
   ],
 ])('%j has never been allowed, so it is not looked up', input => {
   expect(read(input)).toBe(null)

@@ -87,10 +87,10 @@ export const lines: readonly MistakeKind[] = [
 
 /**
  * A scheme and its slashes, as in URLs or as people mistype them: `https://`, `jdbc:mysql://`, `//`, `http:/`,
- * `https//:`, `http(s)://`.
+ * `https//:`, `http(s)://`, `://`.
  */
 const scheme =
-  /^(?:(?:[a-z*][a-z0-9+-]*[:\uff1a])+[\\/]{2,}|\/{2,}|http\(s\):[\\/]{2,}|https?(?:[:;][\\/]*|[\\/]+:?[\\/]*))/i
+  /^(?:(?:[a-z*][a-z0-9+-]*[:\uff1a])+[\\/]{2,}|:?\/{2,}|http\(s\):[\\/]{2,}|https?(?:[:;][\\/]*|[\\/]+:?[\\/]*))/i
 
 /**
  * Mistakes in pasted text, the most specific first. The first pattern that matches determines the mistake. Each row has
@@ -257,8 +257,13 @@ export const rows: readonly MistakeKind[] = [
     problem: 'contains a space next to a dot',
     repair: joinAtDots,
   },
+  // In a row of a table, later columns may contain spaces.
+  {
+    reason: 'separator',
+    pattern: /^[^\s,;|]+[,;|]\S|^\S*[,;|]\S*$/,
+    problem: 'contains a separator, as between the columns of a table',
+  },
   { reason: 'space', pattern: /\s/, problem: 'contains a space' },
-  { reason: 'separator', pattern: /[,;|]/, problem: 'contains a separator, as between the columns of a table' },
   {
     reason: 'star_character',
     pattern: /^[\u204e\u2217\u2731\ufe61\uff0a](?=\.)/,

@@ -11,36 +11,50 @@ const dataOf: Readonly<Record<string, RegExp>> = {
   DNSKEY: /^\d+\s+\d+\s+\d+\s+\S/,
   DS: /^\d+\s+\d+\s+\d+\s+[\da-f]/i,
   HTTPS: /^\d+\s+\S/,
-  MX: /^\d+\s+\S+$/,
+  MX: /^\d+(?:\s+\S*)?$/,
   NAPTR: /^\d+\s+\d+\s+"/,
   NS: /^\S+$/,
   PTR: /^\S+$/,
   SOA: /^\S+\s+\S+\s+[\d(]/,
   SPF: /^\S/,
-  SRV: /^\d+\s+\d+\s+\d+\s+\S+$/,
+  SRV: /^\d+\s+\d+\s+\d+(?:\s+\S*)?$/,
   SSHFP: /^\d+\s+\d+\s+[\da-f]/i,
   SVCB: /^\d+\s+\S/,
   TLSA: /^\d+\s+\d+\s+\d+\s+[\da-f]/i,
   TXT: /^\S/,
 }
 
+/** Other types of records, whose data may be anything; by RFC 3597, also `TYPE65280`. */
+const otherTypes = new RegExp(
+  '^(?:AFSDB|APL|CDNSKEY|CDS|CERT|CSYNC|DHCID|DLV|EUI48|EUI64|HINFO|HIP|IPSECKEY|ISDN|KX|LOC|MB|MG|MINFO|MR|NSEC|' +
+    'NSEC3|NSEC3PARAM|OPENPGPKEY|PX|RP|RRSIG|RT|SMIMEA|URI|WKS|X25|ZONEMD|TYPE\\d+)$',
+)
+
+/** The data of any type, in hexadecimal digits (RFC 3597). */
+const unknownData = /^\\#\s+\d/
+
 /**
  * Returns whether a text is a record of a zone file (RFC 1035, section 5): a name, then a TTL and a class in either
  * order, each of which may be missing, then a type and its data. A TTL may have units, as in BIND: `1h30m`.
  *
- * Upper case, a class, a TTL or a dot at the end of a name tells a record from a sentence such as `Plan a example`.
+ * A class, a TTL, a dot at the end of the name or a type in upper case tells a record from a sentence such as `Plan a
+ * example`. A short type in upper case must have data that look like data.
+ *
+ * @param text Trimmed, without a trailing dot.
  */
 export function isZoneFileLine(text: string): boolean {
-  const words = text.replace(/\s;.*/s, '').split(/\s+/)
+  const words = text.replace(/\s;.*/s, '').trim().split(/\s+/)
   const [owner = '', ...rest] = words
-  if (!/^[\w@*\\.-]+$/.test(owner)) return false
   let isMarked = false
   while (/^(?:IN|CH|HS|\d+|(?:\d+[smhdw])+)$/i.test(rest[0] ?? '')) {
     rest.shift()
     isMarked = true
   }
-  const [type = '', ...data] = rest
-  const pattern = dataOf[type.toUpperCase()]
-  if (pattern === undefined || !pattern.test(data.join(' '))) return false
-  return isMarked || owner.endsWith('.') || (/^[A-Z]+$/.test(type) && /[.:"@\d]/.test(data[0] ?? ''))
+  const [type = '', ...parts] = rest
+  const data = parts.join(' ')
+  const pattern = dataOf[type.toUpperCase()] ?? (otherTypes.test(type) ? /^\S/ : undefined)
+  if (pattern === undefined || !(pattern.test(data) || unknownData.test(data))) return false
+  if (isMarked) return true
+  if (!/^[\w@*\\.-]+$/.test(owner)) return false
+  return owner.endsWith('.') || (/^[A-Z\d]+$/.test(type) && (type.length > 3 || /[.:"@\d]/.test(data)))
 }

@@ -18,8 +18,8 @@ import {
   type RowState,
   removeRows,
   replaceTexts,
+  setEdited,
   skipPreviews,
-  startEditing,
   suggestionOf,
 } from './rows.ts'
 import { createWindowedList } from './windowed-list.ts'
@@ -66,7 +66,7 @@ export function createAddNames(surface: Surface, onRegistered: () => void) {
   const list = createWindowedList<Row>(row =>
     drawRow(row, words, {
       correct: ({ id }, text) => correct(each => (each.id === id ? text : undefined)),
-      edit: ({ id }) => change(startEditing(names, id)),
+      edit: ({ id }, isEdited) => change(setEdited(names, id, isEdited)),
       remove: ({ id }) => change(removeRows(names, each => each.id === id)),
     }),
   )

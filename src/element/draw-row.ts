@@ -17,7 +17,8 @@ const marks: Readonly<Record<RowState, string>> = {
 export interface RowActions {
   /** Sends another text in place of the row's. */
   correct(row: Row, text: string): void
-  edit(row: Row): void
+  /** Begins or ends the writing of another text. */
+  edit(row: Row, isEdited: boolean): void
   remove(row: Row): void
 }
 
@@ -48,10 +49,13 @@ export function drawRow(row: Row, words: ElementWords, actions: RowActions): HTM
   return node
 }
 
-function drawEditor(row: Row, words: ElementWords, { correct }: RowActions): HTMLElement {
+function drawEditor(row: Row, words: ElementWords, { correct, edit }: RowActions): HTMLElement {
   const input = create('input', { type: 'text', part: 'field', 'aria-label': words.edit(row.text) })
   input.value = row.text
   input.spellcheck = false
+  input.addEventListener('keydown', event => {
+    if (event.key === 'Escape') edit(row, false)
+  })
   const form = create('form', {}, input, create('button', { type: 'submit', part: 'button' }, words.save))
   form.addEventListener('submit', event => {
     event.preventDefault()
@@ -70,7 +74,7 @@ function drawButtons(row: Row, words: ElementWords, { correct, edit, remove }: R
     button.append(create('span', {}, before, createName(suggestion), after))
     buttons.append(button)
   }
-  const editing = createButton('plain', words.editShort, () => edit(row))
+  const editing = createButton('plain', words.editShort, () => edit(row, true))
   editing.setAttribute('aria-label', words.edit(row.text))
   const removal = createButton('plain', words.removeShort, () => remove(row))
   removal.setAttribute('aria-label', words.remove(row.text))

@@ -74,9 +74,9 @@ export function removeRows(list: NameList, isRemoved: (row: Row) => boolean): Na
   return rows.length === 0 ? emptyList : afterwards({ ...list, rows })
 }
 
-export const startEditing = (list: NameList, id: number): NameList => ({
+export const setEdited = (list: NameList, id: number, isEdited: boolean): NameList => ({
   ...list,
-  rows: list.rows.map(row => (row.id === id && row.state === 'wrong' ? { ...row, isEdited: true } : row)),
+  rows: list.rows.map(row => (row.id === id && row.state === 'wrong' ? { ...row, isEdited } : row)),
 })
 
 /** Enters the results of a preview into the rows that have not been checked. */

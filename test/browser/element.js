@@ -165,6 +165,8 @@ test('each row shows the name as people read it, what is wrong, and the correcti
     await button(page, 'Use www.example.com').click()
     await waitFor(page, '3 names can be registered, 1 need')
     await button(page, /^Edit </).click()
+    await page.getByRole('textbox', { name: /^Edit </ }).press('Escape')
+    await button(page, /^Edit </).click()
     await page.getByRole('textbox', { name: /^Edit </ }).fill('img.example.com')
     await page.keyboard.press('Enter')
     await waitFor(page, '4 names can be registered')

@@ -8,8 +8,8 @@ import {
   type NameList,
   removeRows,
   replaceTexts,
+  setEdited,
   skipPreviews,
-  startEditing,
   suggestionOf,
 } from '../../src/element/rows.ts'
 import type { InvalidPreview } from '../../src/wire/response.ts'
@@ -86,7 +86,8 @@ test('rows keep what was pasted, and unchanged rows stay the same objects, so th
   const after = replaceTexts(before, suggestionOf)
   expect(after.rows[3]).toEqual({ id: 4, origin: 'https://b.com/', text: 'b.com', state: 'unchecked' })
   expect(after.rows.filter((row, index) => row !== before.rows[index])).toHaveLength(1)
-  const editing = startEditing(before, 4)
+  const editing = setEdited(before, 4, true)
   expect(editing.rows[3]).toEqual({ ...before.rows[3], isEdited: true })
-  expect(read(startEditing(before, 1))).toEqual(read(before))
+  expect(setEdited(editing, 4, false).rows[3]).toEqual({ ...before.rows[3], isEdited: false })
+  expect(setEdited(before, 1, true)).toEqual(before)
 })

@@ -69,6 +69,23 @@ const printers: Readonly<Record<string, (names: readonly string[], printed: stri
     return ['| option | default, in milliseconds | meaning |', '| --- | --- | --- |', ...rows].join('\n')
   },
 
+  metrics() {
+    const pattern =
+      /(?:name: '|gauge\(')(?:domain_registration_)?(\w+)',\s+(?:help: )?'(.*?)'(?:,\s+labelNames: \[(.*?)])?/g
+    const rows = [...read('examples/prometheus.ts').matchAll(pattern)].map(
+      ([, name, help, labels = '']) => `| \`domain_registration_${name}\` | ${labels.replaceAll("'", '`')} | ${help} |`,
+    )
+    return ['| metric | labels | meaning |', '| --- | --- | --- |', ...rows].join('\n')
+  },
+
+  alerts() {
+    const pattern = /alert: (\w+)\n +expr: (.*)\n +for: (\w+)\n +annotations:\n +summary: (.*)/g
+    const rows = [...read('examples/alerts.yml').matchAll(pattern)].map(
+      ([, name, , time, summary]) => `| \`${name}\` | ${time} | ${summary} |`,
+    )
+    return ['| alert | after | meaning |', '| --- | --- | --- |', ...rows].join('\n')
+  },
+
   commands() {
     const help = execFileSync(process.execPath, ['dist/cli.js', '--help'], { encoding: 'utf8' })
     return `\`\`\`text\n${help.split('\n\n').slice(1, 5).join('\n\n').trimEnd()}\n\`\`\``
@@ -111,7 +128,7 @@ for (const [text] of readCases<[string]>('pasted-names.json')) {
 
 const print = (page: string) =>
   page.replaceAll(
-    /^<!-- printed: (\w+)([^\n]*) -->\n\n(?:(.*?)\n\n)?<!-- end -->$/gms,
+    /^<!-- printed: (\w+)([^\n]*) -->\n\n(?:(.*?)\n\n)??<!-- end -->$/gms,
     (_, kind: string, names: string, printed = '') => {
       const text = printers[kind]?.(names.split(' ').filter(Boolean), printed)
       return `<!-- printed: ${kind}${names} -->\n\n${text}\n\n<!-- end -->`
@@ -124,7 +141,7 @@ test.each(pages)('docs/%s says what the package says', async page => {
   await expect(print(read(`docs/${page}`))).toMatchFileSnapshot(`../docs/${page}`)
 })
 
-test('five kinds of pages are printed', () => {
+test('every kind of list is printed', () => {
   const kinds = pages.flatMap(page =>
     [...read(`docs/${page}`).matchAll(/<!-- printed: (\w+)/g)].map(([, kind]) => kind),
   )

@@ -96,7 +96,7 @@ export async function syncAll(wanted: Names, options: SyncAllOptions): Promise<S
   const { fresh, ...plan } = await makePlan(wanted, callOptions)
   if (dryRun) return plan
   const { additions, deletions, unchanged, refused } = plan
-  if (refused.length > 0) throw new SyncAllError(`${describeRefused(refused, options)} Nothing was changed.`, plan)
+  if (refused.length > 0) throw new SyncAllError(`${describeRejected(refused, options)} Nothing was changed.`, plan)
   const registered = unchanged + deletions.length
   if (deletions.length > mostDeletions * registered) {
     const message = `${deletions.length} of ${registered} registrations would be deleted, but "mostDeletions" is`
@@ -109,9 +109,9 @@ export async function syncAll(wanted: Names, options: SyncAllOptions): Promise<S
   try {
     await deleteAll(deletions, callOptions)
     const { results } = await registerAll(additions, callOptions)
-    const refusedNow = results.filter(result => result.status === 'invalid')
-    if (refusedNow.length === 0) return plan
-    throw new SyncAllError(describeRefused(refusedNow, options), { ...plan, refused: refusedNow })
+    const rejectedNow = results.filter(result => result.status === 'invalid')
+    if (rejectedNow.length === 0) return plan
+    throw new SyncAllError(describeRejected(rejectedNow, options), { ...plan, refused: rejectedNow })
   } catch (error) {
     if (!(error instanceof CallError)) throw error
     throw new SyncAllError(`The plan was carried out only in part: ${error.message}`, plan, { cause: error })
@@ -137,7 +137,7 @@ async function hasRoom(fresh: readonly string[], growth: number, options: Shared
 }
 
 /** The service's message may repeat a header. If a function made the headers, the name stands in its place. */
-function describeRefused([first, ...others]: readonly InvalidResult[], { apiKey, headers }: SharedOptions): string {
+function describeRejected([first, ...others]: readonly InvalidResult[], { apiKey, headers }: SharedOptions): string {
   const more = others.length > 0 ? ` Also rejected: ${others.length} more.` : ''
   const { input = '', message = '' } = first ?? {}
   const [words, known] = typeof headers === 'function' ? [`${JSON.stringify(input)}.`] : [message, new Headers(headers)]

@@ -131,7 +131,7 @@ CREATE TABLE IF NOT EXISTS ${changes} (
   domain_id uuid NOT NULL,
   due timestamptz NOT NULL, -- when a sweep may push it
   since timestamptz NOT NULL,
-  refusals integer NOT NULL DEFAULT 0, -- how often the monitor refused it alone
+  refusals integer NOT NULL DEFAULT 0, -- how often the monitor refused it
   kind text COLLATE "C" NOT NULL CHECK (kind IN ('registered', 'released')),
   second_level_domain text COLLATE "C" NOT NULL,
   domain text COLLATE "C" NOT NULL,

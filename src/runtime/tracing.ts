@@ -1,8 +1,9 @@
 import { findBuiltinModule } from './builtin-module.ts'
 
 /**
- * The data that subscribers of a tracing channel get for one step. The data never contains a key or a hostname. Fields
- * are set as they become known: subscribe to `asyncEnd` to see all of them.
+ * The data that subscribers of a tracing channel get for one step. It contains no key and no hostname; only
+ * `error` may quote one, for example in the words of your monitor. Fields are set as they become known: subscribe to
+ * `asyncEnd` to see all of them.
  */
 export interface TraceContext {
   /** The team that the call acts on. */

@@ -60,7 +60,7 @@ CREATE TABLE IF NOT EXISTS domain_registration_changes (
   registrable_domain TEXT NOT NULL,
   team_id TEXT NOT NULL,
   due INTEGER NOT NULL, -- when a sweep may push it, in milliseconds since 1970
-  refusals INTEGER NOT NULL DEFAULT 0, -- how often the monitor refused it alone
+  refusals INTEGER NOT NULL DEFAULT 0, -- how often the monitor refused it
   since INTEGER NOT NULL, -- milliseconds since 1970
   last_failure TEXT, -- why the last push failed
   follows TEXT -- for a release after a transfer: the ID whose registration must be pushed first

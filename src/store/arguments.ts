@@ -204,7 +204,7 @@ export function toTeam(team: Team<string | number>, found = 'it is'): Team {
   const wrong = Object.entries({ id, organizationId }).find(([, value]) => !isId(value))
   if (wrong)
     throw new TypeError(
-      `The "${wrong[0]}" of a team must be a string or a safe integer; ${found} ${describe(wrong[1])}`,
+      `The "${wrong[0]}" of a team must be a non-empty string or a safe integer; ${found} ${describe(wrong[1])}`,
     )
   if (state !== 'active' && state !== 'suspended')
     throw new TypeError(`The "state" of a team must be "active" or "suspended"; ${found} ${describe(state)}`)
@@ -216,4 +216,4 @@ export function toTeam(team: Team<string | number>, found = 'it is'): Team {
   return { ...team, id: String(id), organizationId: String(organizationId) }
 }
 
-const isId = (value: unknown) => typeof value === 'string' || (Number.isSafeInteger(value) && Number(value) >= 0)
+const isId = (value: unknown) => (isText(value) && value !== '') || (Number.isSafeInteger(value) && Number(value) >= 0)

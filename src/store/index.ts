@@ -25,7 +25,7 @@ export type {
 } from '../rules/registration.ts'
 export type { TraceContext } from '../runtime/tracing.ts'
 export { createUuidGenerator } from '../runtime/uuid.ts'
-export type { ListPage } from './arguments.ts'
+export type { ListPage, ReleaseKeys } from './arguments.ts'
 export type {
   DomainStore,
   ListOptions,

@@ -41,6 +41,17 @@ export const listCases: readonly CaseDefinition[] = [
     },
   },
   {
+    id: 'lists-ascending-ids',
+    name: 'MUST list registrations with ascending IDs, compared as strings, from the oldest to the newest',
+    async test({ open }) {
+      const store = await open()
+      for (const prefix of ['b', 'a']) await save(store, '1', manyDomains(50, prefix).reverse())
+      const ids = (await list(store)).map(({ domainId }) => domainId)
+      checkEqual('the number of listed registrations', ids.length, 100)
+      checkEqual('the IDs of the listed registrations', ids, [...new Set(ids)].sort())
+    },
+  },
+  {
     id: 'lists-whole-registrations',
     name: 'MUST list the same registrations that `register` passes to `decide`, including their time of creation',
     async test({ open, features }) {

@@ -11,8 +11,8 @@ export interface Limits {
 }
 
 /**
- * Calls `work`, and waits until it settles or a limit is reached. The signal that `work` gets is aborted as soon as the
- * wait ends. If `work` ignores that signal and continues, its outcome is ignored.
+ * Calls `work`, and waits until it settles or a limit is reached. The signal that `work` gets is aborted when a limit
+ * is reached. If `work` ignores that signal and continues, its outcome is ignored.
  *
  * @throws {TimeLimitError} when the wait times out.
  * @throws The reason of `signal`, once this signal is aborted. If `signal` is aborted from the start, `work` is not

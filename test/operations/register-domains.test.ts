@@ -153,10 +153,14 @@ describe('a call for a team', () => {
   })
 
   test.each([
-    [{ id: 1.5 as never }, 'The "id" of a team must be a string or a safe integer; findTeam returned 1.5'],
+    [
+      { organizationId: '' },
+      'The "organizationId" of a team must be a non-empty string or a safe integer; findTeam returned ""',
+    ],
+    [{ id: 1.5 as never }, 'The "id" of a team must be a non-empty string or a safe integer; findTeam returned 1.5'],
     [
       { organizationId: (2 ** 53) as never },
-      'The "organizationId" of a team must be a string or a safe integer; findTeam returned 9007199254740992',
+      'The "organizationId" of a team must be a non-empty string or a safe integer; findTeam returned 9007199254740992',
     ],
     [{ state: 'ACTIVE' as never }, 'The "state" of a team must be "active" or "suspended"; findTeam returned "ACTIVE"'],
   ])('fails with 500 if findTeam returns a team with %j, and the cause says what is wrong', async (wrong, message) => {
@@ -184,7 +188,9 @@ describe('a call for a team', () => {
     const store: DomainStore = { ...createStore(), findTeam: () => found as never }
     expect(await rejection(registerDomains(organization, { domains, team_id: '1' }, store))).toMatchObject({
       status: 500,
-      cause: new TypeError('The "id" of a team must be a string or a safe integer; findTeam returned undefined'),
+      cause: new TypeError(
+        'The "id" of a team must be a non-empty string or a safe integer; findTeam returned undefined',
+      ),
     })
   })
 

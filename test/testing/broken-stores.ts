@@ -808,6 +808,16 @@ const ofListing: readonly BrokenStore[] = [
         ? rows.toSorted((one, other) => (one.domain < other.domain ? -1 : 1)).slice(0, page.limit)
         : soundSteps.list(rows, page),
   }),
+  wrapped('lists-ascending-ids', 'numbers registrations without leading zeros', store => {
+    const numbers = new Map<string, string>()
+    const toNumber = (id: string) => {
+      if (!numbers.has(id)) numbers.set(id, String(numbers.size))
+      return numbers.get(id) as string
+    }
+    return {
+      list: async options => (await store.list(options)).map(row => ({ ...row, domainId: toNumber(row.domainId) })),
+    }
+  }),
   broken('lists-whole-registrations', 'returns 1970 as the time of creation', {
     list: (rows, page) => soundSteps.list(rows, page).map(row => ({ ...row, createdAt: new Date(0) })),
   }),

@@ -8,7 +8,7 @@ const table = {
   /** Random inputs for each property of hostnames. */
   properties: /*               */ [2_000, 50_000],
   /** Mutations of hostnames, of which many get a suggestion. */
-  suggestions: /*              */ [3_000, 100_000],
+  suggestions: /*              */ [10_000, 1_000_000],
   /** Random spellings of addresses, compared with Node's readings. */
   spellings: /*                */ [5_000, 1_000_000],
   /** Generated names and labels, compared with other implementations. */

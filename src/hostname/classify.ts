@@ -366,7 +366,7 @@ function undoMistakes(sent: string, rejection: Rejection): Undone {
 function explainRest(sent: string, rest: string, { reason, problem, advice }: Rejection): Undone {
   // Never shows a part of a password. If a password contains a slash, the end of the password may have been removed as
   // a path, and the beginning may be in the rest.
-  const isName = reason === 'reserved_name' || (!/[\s"'@]/.test(rest) && /[.:]./.test(rest))
+  const isName = reason === 'reserved_name' || (!/[\s"'@<>]/.test(rest) && /[.:]./.test(rest))
   const isShown = isName && hidePassword(sent).includes(rest)
   const restProblem = [`${quote(rest)} ${problem}.`, toSentence(advice)].filter(Boolean).join(' ')
   return isShown ? { rest, restProblem } : {}

@@ -222,8 +222,8 @@ export const rows: readonly MistakeKind[] = [
     problem: 'contains a path',
     repair: text => dropPath(text.replace(/^[\\/]+/, '')),
   },
-  { reason: 'query', pattern: /^[^#?]+\?/, problem: 'contains a query', repair: dropPath },
-  { reason: 'fragment', pattern: /^[^#?]+#/, problem: 'contains a fragment', repair: dropPath },
+  { reason: 'query', pattern: /^[^#?\s]+\?/, problem: 'contains a query', repair: dropPath },
+  { reason: 'fragment', pattern: /^[^#?\s]+#/, problem: 'contains a fragment', repair: dropPath },
   {
     reason: 'address_with_dot',
     pattern: /^\[?[0-9a-f]*:[0-9a-f:]*\]?\.$/i,
@@ -260,7 +260,7 @@ export const rows: readonly MistakeKind[] = [
   // In a row of a table, later columns may contain spaces.
   {
     reason: 'separator',
-    pattern: /^[^\s,;|]+[,;|]\S|^\S*[,;|]\S*$/,
+    pattern: /^[^\s,;|]+[,;|\t]\S|^[^\s,;|]*[,;|]\S*$/,
     problem: 'contains a separator, as between the columns of a table',
   },
   { reason: 'space', pattern: /\s/, problem: 'contains a space' },

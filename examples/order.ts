@@ -15,6 +15,7 @@ export const createStore = (database: PostgresDriver & Pick<PostgresTransaction,
   createPostgresStore({
     database,
     async findTeam(id) {
+      if (!/^[0-9]{1,9}$/.test(id)) return null // an integer column has no longer IDs
       const text = 'SELECT id, organization_id AS "organizationId", state FROM teams WHERE id = $1'
       const { rows } = await database.query(text, [id])
       return (rows[0] as Team | undefined) ?? null

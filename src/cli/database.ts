@@ -159,13 +159,13 @@ interface Pg {
 }
 
 /** The time limit for opening a connection, in milliseconds. */
-const PATIENCE = 10_000
+const CONNECT_TIME_LIMIT = 10_000
 
 /** Creates a pool of one connection, which the first statement opens. */
 export function createPool(url: string): Pool {
   const pg = loadDriver<Pg>('pg')
   if (!pg) throw new Error('PostgreSQL needs the package "pg" in this folder: npm install pg')
-  const options = { connectionString: url, max: 1, connectionTimeoutMillis: PATIENCE }
+  const options = { connectionString: url, max: 1, connectionTimeoutMillis: CONNECT_TIME_LIMIT }
   const pool = new pg.Pool({ ...options, application_name: 'domain-registration' })
   // Without a listener, a lost connection would end the process. With a listener, only the statement that needs the
   // connection fails. The pool reports the loss of an idle connection; the client reports that its own connection was

@@ -14,7 +14,7 @@ const ALARMING_AGE = 5 * 60 * 1000
 const OLD_LIST = 60
 const DAY = 24 * 60 * 60 * 1000
 /** The time limit, in milliseconds, for each query of the store. */
-const PATIENCE = 3000
+const QUERY_TIME_LIMIT = 3000
 
 /** The facts of the first screen. */
 async function readStatus(store: ManagedStore) {
@@ -96,7 +96,7 @@ async function examine(invocation: Invocation): Promise<{ found: Finding[]; stat
     return { found }
   }
   try {
-    const status = await readStatus(invocation.connect().createStore({ timeLimit: PATIENCE }))
+    const status = await readStatus(invocation.connect().createStore({ timeLimit: QUERY_TIME_LIMIT }))
     found.push(examinePending(status))
     return { found, status }
   } catch (error) {

@@ -115,7 +115,7 @@ export const rotateKey: Command = {
     await keys.addKey(record)
     // From here on the new key is valid, so it is shown whatever happens to the old one.
     const failure = await Promise.resolve(keys.updateKey(oldHash, { expiresAt: oldExpiry })).then(
-      () => undefined,
+      isFound => (isFound ? undefined : 'it is no longer in the database'),
       (error: Error) => error.message,
     )
     const endOfOld = failure === undefined ? oldExpiry : old.expiresAt
@@ -145,7 +145,9 @@ export const listKeys: Command = {
     const database = connect()
     const store = database.createKeyStore()
     const keys: StoredKeyRecord[] = []
-    for (const each of owner ? [owner] : await database.listOwners()) keys.push(...(await store.listKeys(each)))
+    for (const each of owner ? [owner] : await database.listOwners()) {
+      for (const key of await store.listKeys(each)) keys.push(key)
+    }
     return { text: toKeyTable(keys), data: keys }
   },
 }

@@ -3,7 +3,7 @@ import { displayHostname } from '../hostname/display.ts'
 import type { ManagedKeyStore } from '../keys/key-store.ts'
 import { eachRegistration, toCursor } from '../operations/each-registration.ts'
 import { findOwners } from '../operations/find-owners.ts'
-import { releaseAll, transfer } from '../operations/transfer.ts'
+import { releaseAll, type Transferred, transfer } from '../operations/transfer.ts'
 import type { Registration } from '../rules/registration.ts'
 import { toName } from '../rules/submitted.ts'
 import { toUuid } from '../store/arguments.ts'
@@ -171,7 +171,7 @@ export const releaseNames: Command = {
       return { text, data: { count: released } }
     }
     const released: Registration[] = []
-    if (isDry) released.push(...(await findHeld(store, team, names)))
+    if (isDry) for (const each of await findHeld(store, team, names)) released.push(each)
     else for (const part of toParts(names)) released.push(...(await store.release(team, part)))
     const data = released.map(({ domain, domainId }) => ({ domain, domainId }))
     const lines = data.map(({ domain, domainId }) => `${domain}  ${domainId}\n`)
@@ -226,8 +226,10 @@ export const transferNames: Command = {
       await confirm(invocation, `This transfers ${describe(total)} ${between}${warning}`, total)
     }
     const parts = names ? toParts(names).map(part => ({ domains: part })) : [{}]
-    const transferred = []
-    for (const part of parts) transferred.push(...(await transfer(store, { from, to, ...part })))
+    const transferred: Transferred[] = []
+    for (const part of parts) {
+      for (const each of await transfer(store, { from, to, ...part })) transferred.push(each)
+    }
     const lines = transferred.map(({ domain, formerId, domainId }) => `${domain}  ${formerId}  ${domainId}\n`)
     return {
       text: `Transferred ${describe(transferred.length)} ${between}.\n${lines.join('')}`,
@@ -262,7 +264,7 @@ async function findHeld(store: ManagedStore, team: string, names: readonly strin
   return [...held.values()]
 }
 
-const WIDTH = 'public_suffix_domain'.length + 2
+const WIDEST_CODE = 'public_suffix_domain'.length + 2
 
 export const classify: Command = {
   words: '[hostname...]',
@@ -274,8 +276,8 @@ export const classify: Command = {
     const data = inputs.map(input => ({ input, ...classifyHostname(input) }))
     const lines = data.map(hostname =>
       hostname.valid
-        ? `${hostname.kind.padEnd(WIDTH)}${toDisplayed(hostname.domain)}`
-        : `${hostname.code.padEnd(WIDTH)}${toPrintable(hostname.message)}`,
+        ? `${hostname.kind.padEnd(WIDEST_CODE)}${toDisplayed(hostname.domain)}`
+        : `${hostname.code.padEnd(WIDEST_CODE)}${toPrintable(hostname.message)}`,
     )
     return { text: lines.map(line => `${line}\n`).join(''), data, isWrong: data.some(({ valid }) => !valid) }
   },

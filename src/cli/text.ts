@@ -19,7 +19,9 @@ type Cell = string | number | Date | null | undefined
 export function toTable(heads: readonly string[], rows: readonly (readonly Cell[])[], none: string): string {
   if (rows.length === 0) return `${none}\n`
   const lines = [heads, ...rows.map(row => row.map(toText))]
-  const widths = heads.map((_, column) => Math.max(...lines.map(line => line[column]?.length ?? 0)))
+  const widths = heads.map((_, column) =>
+    lines.reduce((widest, line) => Math.max(widest, line[column]?.length ?? 0), 0),
+  )
   return lines
     .map(line => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
     .map(line => `${line.trimEnd()}\n`)
@@ -33,15 +35,15 @@ function toText(cell: Cell): string {
 
 export const plural = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`
 
-/** The width of a terminal that help and messages are written for. */
-const WIDTH = 100
+/** The width, in characters, of a terminal that help and messages are written for. */
+const TERMINAL_WIDTH = 100
 
 /** Breaks a text into lines, which all but the first are indented. */
 function wrap(text: string, indent: number): string {
   const lines = ['']
   for (const word of text.split(' ')) {
     const longer = `${lines.at(-1)} ${word}`.trim()
-    if (longer.length > WIDTH - indent) lines.push(word)
+    if (longer.length > TERMINAL_WIDTH - indent) lines.push(word)
     else lines.splice(-1, 1, longer)
   }
   return lines.join(`\n${' '.repeat(indent)}`)
@@ -97,7 +99,7 @@ export function explainError(error: unknown, secrets: readonly string[]): string
 }
 
 /** Hides passwords, and strings that look like API keys. */
-export function conceal(text: string, secrets: readonly string[]): string {
+function conceal(text: string, secrets: readonly string[]): string {
   const shown = secrets.reduce((rest, secret) => rest.replaceAll(secret, '(hidden)'), text)
   return shown.replace(/\S+/g, word => (looksLikeKey(word) ? '(hidden)' : word))
 }

@@ -162,7 +162,7 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
 interface Call<Request extends HandlerRequest> {
   readonly request: Request
   readonly startedAt: number
-  /** The step before the operation that is being done. */
+  /** The step that has begun last; once the operation runs, `progress` has its steps. */
   step: Step
   /** The headers of the rate limit, for every response from then on. */
   headers: Record<string, string>

@@ -55,7 +55,8 @@ export const keyPrefixRule: Rule = {
 
 export const ownerTypeRule: Rule = { holds: matches(/^(?:organization|team)$/), expected: '"organization" or "team"' }
 export const ownerIdRule: Rule = { holds: matches(/^[0-9]+$/), expected: "the owner's ID, a string of digits" }
-const optionRules: Rules = { type: ownerTypeRule, id: ownerIdRule, prefix: keyPrefixRule }
+export const apiKeyRules: Rules = { prefix: keyPrefixRule }
+const optionRules: Rules = { type: ownerTypeRule, id: ownerIdRule, ...apiKeyRules }
 
 /**
  * `org` or `team`, the digits of the owner's ID, and a secret in the alphabet of a bearer token (RFC 6750, section
@@ -68,11 +69,14 @@ const keyAfterPrefix = /^_(org|team)_([0-9]+)_([A-Za-z0-9\-._~+/]+=*)$/
  *
  * @param text At most 512 characters.
  * @returns The parts of the key; `null` for any other string, including keys in the old format without a type.
+ * @throws {TypeError} if an option is invalid or unknown.
  *
  * @example
  * parseApiKey('svc_team_42_Zm9v') // { type: 'team', id: '42', secret: 'Zm9v' }
  */
-export function parseApiKey(text: string, { prefix = DEFAULT_PREFIX }: ApiKeyOptions = {}): ParsedApiKey | null {
+export function parseApiKey(text: string, options: ApiKeyOptions = {}): ParsedApiKey | null {
+  requireOptions(options, apiKeyRules)
+  const { prefix = DEFAULT_PREFIX } = options
   if (typeof text !== 'string' || text.length > MAX_KEY_LENGTH || !text.startsWith(prefix)) return null
   const [, word, id, secret] = keyAfterPrefix.exec(text.slice(prefix.length)) ?? []
   if (id === undefined || secret === undefined) return null

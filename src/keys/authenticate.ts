@@ -1,6 +1,7 @@
 import { internalError, unauthorized } from '../errors/call-errors.ts'
+import { requireOptions } from '../options.ts'
 import { trace } from '../runtime/tracing.ts'
-import { type ApiKeyOptions, hashApiKey, parseApiKey } from './api-key.ts'
+import { type ApiKeyOptions, apiKeyRules, hashApiKey, parseApiKey } from './api-key.ts'
 import type { KeyContext } from './key-context.ts'
 import { type KeyRecord, requireFoundRecord } from './key-record.ts'
 import type { KeyStore } from './key-store.ts'
@@ -16,6 +17,7 @@ import type { KeyStore } from './key-store.ts'
  * @throws {ApiError} 401 `unauthorized` if the key is missing, malformed, unknown, expired or revoked, or if its prefix
  *   does not match its record. The message does not say which of these reasons applies. 500 `internal_error` if the key
  *   store fails or returns something other than a {@link KeyRecord}. The cause says why.
+ * @throws {TypeError} if an option is invalid or unknown.
  *
  * @example
  * const keyContext = await authenticate(request.headers.authorization, keys)
@@ -25,6 +27,7 @@ export async function authenticate(
   keys: KeyStore,
   options: ApiKeyOptions = {},
 ): Promise<KeyContext> {
+  requireOptions(options, apiKeyRules)
   return toKeyContext(await findKeyRecord(authorizationHeader, keys, options))
 }
 

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../errors/api-error.ts'
 import { toPath } from '../http/options.ts'
 import type { OperationName } from '../http/request.ts'
 import { operations } from '../http/routes.ts'
-import { MAX_DOMAINS, requests } from '../wire/request-schemas.ts'
+import { expectedAfter, MAX_DOMAINS, requests } from '../wire/request-schemas.ts'
 import { type AnsweredOperation, describeResponses } from './responses.ts'
 import { refer, type SchemaName } from './schemas.ts'
 
@@ -185,7 +185,7 @@ export function describePaths(path: string, offered: readonly OperationName[], s
     const allowed = offered.filter(other => operations[other].suffix === suffix).map(other => operations[other].method)
     const isRead = method === 'GET'
     const fault = isRead
-      ? (['after must be the "next" of the previous page.', 'A parameter is wrong.'] as const)
+      ? ([`after ${expectedAfter[name === 'export' ? 'export' : 'list']}`, 'A parameter is wrong.'] as const)
       : (['domains must contain at least one hostname.', 'The body is malformed.'] as const)
     const without: readonly ErrorCode[] = [
       ...(name === 'create' ? [] : (['domain_registration_unavailable'] as const)),

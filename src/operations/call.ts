@@ -1,10 +1,9 @@
-import { internalError, invalidRequest, teamNotFound, teamNotLookedUp, teamSuspended } from '../errors/call-errors.ts'
+import { internalError, teamNotFound, teamNotLookedUp, teamSuspended } from '../errors/call-errors.ts'
 import type { KeyContext } from '../keys/key-context.ts'
 import { type Rules, requireOptions } from '../options.ts'
 import type { Team } from '../rules/registration.ts'
 import { toTeam } from '../store/arguments.ts'
 import type { DomainStore } from '../store/contract.ts'
-import { isInvalidCursor } from '../store/invalid-cursor.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 import { CALL_TIME_LIMIT, createDeadline, type Deadline, TimeLimitError, timeLimitRule } from '../time/deadline.ts'
 import type { RegisterDomainsResponse } from '../wire/response.ts'
@@ -95,13 +94,12 @@ export function requireMethod<Name extends 'find' | 'release' | 'list' | 'count'
  * Calls a store, and turns its failure into an {@link ApiError}.
  *
  * @param failed The message of the error: a sentence that says what could not be done.
- * @throws {ApiError} 500 `internal_error`; 400 `invalid_request` if the store rejects the cursor that the caller sent.
+ * @throws {ApiError} 500 `internal_error`.
  */
 export async function tryStore<T>(failed: string, work: () => Awaitable<T>): Promise<T> {
   try {
     return await work()
   } catch (cause) {
-    if (isInvalidCursor(cause)) throw invalidRequest('after must be the "next" of the previous page.', cause)
     throw internalError(failed, cause)
   }
 }

@@ -1,6 +1,8 @@
+import { internalError, invalidRequest } from '../errors/call-errors.ts'
 import { type KeyContext, requireScope } from '../keys/key-context.ts'
 import type { Registration } from '../rules/registration.ts'
 import type { DomainStore, ListOptions } from '../store/contract.ts'
+import { isInvalidCursor } from '../store/invalid-cursor.ts'
 import { type Deadline, waitForStore } from '../time/deadline.ts'
 import {
   type ExportDomainsQuery,
@@ -9,16 +11,9 @@ import {
   parseListQuery,
   requireParameters,
 } from '../wire/query.ts'
-import { requests } from '../wire/request-schemas.ts'
+import { expectedAfter, requests } from '../wire/request-schemas.ts'
 import { type ListDomainsResponse, type ListedDomain, toListedDomain } from '../wire/response.ts'
-import {
-  type CallProgress,
-  type OperationOptions,
-  requireMethod,
-  requireTeam,
-  startDeadline,
-  tryStore,
-} from './call.ts'
+import { type CallProgress, type OperationOptions, requireMethod, requireTeam, startDeadline } from './call.ts'
 import { advance, toCursor } from './each-registration.ts'
 
 /**
@@ -61,11 +56,12 @@ export async function runList(
   progress.step = 'list'
 
   const question = { ...page, teamId: team.id }
-  const listed = await ask(store, { ...question, limit }, deadline)
+  const listed = await ask('list', store, { ...question, limit }, deadline)
   const last = listed.length < limit ? undefined : listed.at(-1)
   const cursor = last ? toCursor(last, question) : null
   // A full page may be the last one, so the store is asked for one more registration.
-  const hasNext = cursor !== null && (await ask(store, { ...question, after: cursor, limit: 1 }, deadline)).length > 0
+  const hasNext =
+    cursor !== null && (await ask('list', store, { ...question, after: cursor, limit: 1 }, deadline)).length > 0
   return { data: { domains: listed.map(toListedDomain), next: hasNext ? cursor : null } }
 }
 
@@ -109,7 +105,7 @@ export async function runExport(
   const team = await requireTeam(teamId, keyContext, store, deadline, progress)
   progress.step = 'list'
   const read = (start: string | undefined) =>
-    ask(store, { teamId: team.id, after: start, limit: EXPORT_PAGE }, startDeadline(options))
+    ask('export', store, { teamId: team.id, after: start, limit: EXPORT_PAGE }, startDeadline(options))
   // The first page is read before the response begins, so the response can be a 500 if the store is down. A store that
   // does not return an array also leads to a 500, because copying the page then fails.
   return toPages([...(await read(after))], read)
@@ -146,7 +142,19 @@ function toPages(
   }
 }
 
-const ask = (store: DomainStore, page: ListOptions, deadline: Deadline): Promise<readonly Registration[]> =>
-  tryStore('The registrations could not be listed.', () =>
-    waitForStore(store, requireMethod(store, 'list')(page), deadline),
-  )
+/**
+ * @throws {ApiError} 500 `internal_error`; 400 `invalid_request` if the store rejects the cursor that the caller sent.
+ */
+async function ask(
+  name: keyof typeof expectedAfter,
+  store: DomainStore,
+  page: ListOptions,
+  deadline: Deadline,
+): Promise<readonly Registration[]> {
+  try {
+    return await waitForStore(store, requireMethod(store, 'list')(page), deadline)
+  } catch (cause) {
+    if (isInvalidCursor(cause)) throw invalidRequest(`after ${expectedAfter[name]}`, cause)
+    throw internalError('The registrations could not be listed.', cause)
+  }
+}

@@ -28,7 +28,8 @@ const MOST_CONFIRMED = 100
  * Compares the registrations with the list of a monitor, and yields the hostnames that the monitor must add or remove.
  * Both sides change during the comparison, so `reconcile` looks up differences again, at most 100 at a time, right
  * before it yields them. Pending registrations, and the monitor's entries for those names, are left to the sweeps. If
- * the monitor has recorded another team for a registration, the monitor must remove the hostname and then add it again.
+ * the monitor has recorded another team or another name for a registration, the monitor must remove the hostname and
+ * then add it again.
  * Only one page is in memory at a time, regardless of the number of names.
  *
  * Pass a store on the primary database. A replica that lags lacks the newest registrations, so the monitor would remove
@@ -74,7 +75,7 @@ async function* compare(
     let [left, right] = [await registered.next(), await watched.next()]
     while (!left.done || !right.done) {
       const order = compareIds(left, right)
-      const isDifferent = order === 0 && isOfAnotherTeam(right.value as Watched, left.value as Registration)
+      const isDifferent = order === 0 && differs(right.value as Watched, left.value as Registration)
       if ((order > 0 || isDifferent) && !right.done) yield { action: 'remove', watched: right.value }
       if ((order < 0 || isDifferent) && !left.done) yield { action: 'add', registration: left.value }
       if (order <= 0) left = await registered.next()
@@ -86,8 +87,10 @@ async function* compare(
   }
 }
 
-const isOfAnotherTeam = (watched: Watched, registration: Registration): boolean =>
-  watched.teamId !== undefined && watched.teamId !== registration.teamId
+/** The monitor may spell the name in another way. */
+const differs = ({ domain, teamId }: Watched, registration: Registration): boolean =>
+  (teamId !== undefined && teamId !== registration.teamId) ||
+  (domain !== registration.domain && toName(domain)?.domain !== registration.domain)
 
 /** Once one side has ended, the next ID of the other side always counts as the smaller one. */
 function compareIds(left: IteratorResult<Registration>, right: IteratorResult<Watched>): number {
@@ -128,6 +131,8 @@ async function confirm(store: DomainStore, corrections: readonly Correction[]): 
   return corrections.filter(each => {
     if (each.action === 'add') return held.get(each.registration.domainId)?.synchronized === true
     const registration = held.get(each.watched.domainId)
-    return !pending.has(domainOf(each)) && (!registration || isOfAnotherTeam(each.watched, registration))
+    return registration
+      ? registration.synchronized && differs(each.watched, registration)
+      : !pending.has(domainOf(each))
   })
 }

@@ -36,10 +36,10 @@ type Group = readonly number[]
  * are abandoned. Each call may take half of the remaining time, so even if the store hangs on one name, there is time
  * left for the other names.
  *
- * @returns One outcome for each name, in the same order.
+ * @returns One outcome for each name, in the same order. A name that an attempt saved whose response was lost is
+ *   `created`, because a later attempt finds its ID. If another call reaches the limit after part of this call was
+ *   saved, the remaining names get `internal_error`.
  * @throws {ApiError} 403 `domain_limit_reached`, and 500 if the store does not count. In both cases nothing is saved.
- *   If another call reaches the limit after part of this call was saved, the remaining names get `internal_error`.
- *   A name that an attempt saved whose response was lost is `created`, because a later attempt finds its ID.
  */
 export async function registerNames(registrar: Registrar, names: readonly Submitted[]): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = names.map(() => unprocessed)

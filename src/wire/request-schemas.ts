@@ -58,7 +58,12 @@ function isPlainName(text: string): boolean {
 }
 
 const LIMIT = `must be an integer from 1 to ${MAX_LIMIT}.`
-const after = parameter.max(MAX_CURSOR_LENGTH, 'must be the "next" of the previous page.')
+/** What `after` must be, in the message of an error. */
+export const expectedAfter = {
+  list: 'must be the "next" of the previous page.',
+  export: 'must be the "domainId" of the last complete line that arrived.',
+}
+const after = (name: keyof typeof expectedAfter) => parameter.max(MAX_CURSOR_LENGTH, expectedAfter[name]).optional()
 
 /** The fields of each request, in the order in which they are checked. Other fields are ignored. */
 export const requests = {
@@ -79,7 +84,7 @@ export const requests = {
       description: 'The order, by time of registration. Cannot be combined with `below`, which sorts by name.',
       default: 'oldest',
     }),
-    after: after.optional().describe('The `next` of the previous page.'),
+    after: after('list').describe('The `next` of the previous page.'),
     team_id: teamId,
     limit: parameter
       .regex(/^\d+$/, LIMIT)
@@ -89,7 +94,7 @@ export const requests = {
       .describe('The maximum number of registrations on a page.'),
   }),
   export: z.object({
-    after: after.optional().describe('The `domainId` of the last complete line that arrived.'),
+    after: after('export').describe('The `domainId` of the last complete line that arrived.'),
     team_id: teamId,
   }),
   exportFormat: z.object({

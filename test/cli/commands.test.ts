@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { toTable } from '../../src/cli/text.ts'
 import { authenticate, hashApiKey } from '../../src/index.ts'
 import { createPostgresKeyStore } from '../../src/postgres/index.ts'
 import type { Registration } from '../../src/rules/registration.ts'
@@ -193,6 +194,11 @@ test('`migrate --print` prints the SQL for either database even if no driver is 
   expect(stdout).toContain('CREATE TABLE IF NOT EXISTS domain_registration_names')
 })
 
+test('a table may have more rows than a function takes arguments', () => {
+  const rows = Array.from({ length: 200_000 }, () => ['x'])
+  expect(toTable(['HEAD'], rows, '').slice(0, 9)).toBe('HEAD\nx\nx\n')
+})
+
 test('--version prints the version of the package', async () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
   expect(await run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
@@ -321,6 +327,17 @@ describe('on PostgreSQL', () => {
     expect([code, await hashApiKey(key)]).toEqual([1, newHash])
     expect(stdout).toMatch(new RegExp(`no changes today.*\ndomain-registration keys expire ${hash} --at \\d{4}-`))
     expect(await database.run(['keys', 'who', newHash ?? ''])).toMatchObject({ code: 0 })
+  })
+
+  test('`keys rotate` says so if the old key has vanished in the meantime', async () => {
+    const { hash } = JSON.parse((await database.run(['keys', 'create', '--team', '64', '--json'])).stdout)
+    await database.execute(`CREATE FUNCTION vanish() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN DELETE FROM domain_registration.keys WHERE hash = '${hash}'; RETURN NULL; END $$;
+      CREATE TRIGGER vanish AFTER INSERT ON domain_registration.keys FOR EACH ROW EXECUTE FUNCTION vanish()`)
+    const { code, stdout } = await database.run(['keys', 'rotate', hash])
+    await database.execute('DROP TRIGGER vanish ON domain_registration.keys')
+    expect(code).toBe(1)
+    expect(stdout).toContain('could not be changed (it is no longer in the database)')
   })
 
   test('`keys list` escapes terminal control characters in a label, both in the table and in JSON', async () => {

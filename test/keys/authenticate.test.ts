@@ -194,6 +194,13 @@ describe('a key', () => {
   })
 })
 
+test('a misspelled or invalid option is a TypeError that names it, also without a header', async () => {
+  for (const header of [undefined, `Bearer ${teamKey}`]) {
+    await expect(authenticate(header, keys, { prefx: 'acme' } as never)).rejects.toThrow('The option "prefx" does not')
+    await expect(authenticate(header, keys, { prefix: 'a_b' })).rejects.toThrow(TypeError)
+  }
+})
+
 test('a key with a custom prefix is accepted only if that prefix is configured', async () => {
   const store = createMemoryKeyStore()
   const { key, hash } = await generateApiKey({ type: 'team', id: '3', prefix: 'acme' })

@@ -145,7 +145,10 @@ describe('a list', () => {
       expect(await rejection(listDomains(reading, query, createStore()))).toMatchObject(expected)
       const { below: _, ...exported } = query
       if (exported.after !== id)
-        expect(await rejection(exportDomains(reading, exported, createStore()))).toMatchObject(expected)
+        expect(await rejection(exportDomains(reading, exported, createStore()))).toMatchObject({
+          ...expected,
+          message: 'after must be the "domainId" of the last complete line that arrived.',
+        })
     },
   )
 

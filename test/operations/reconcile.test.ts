@@ -66,6 +66,14 @@ test('a name that is watched for another team is removed and then added again', 
   await expect(corrections(store, [{ ...gone('a.com', '0'), teamId: 1 as never }])).rejects.toThrow('"teamId"')
 })
 
+test('a name that is watched under the ID of another name is removed, and the registered name is added', async () => {
+  const store = createStore()
+  await registerDomains(team1, { domains: ['a.com', 'b.com', 'c.com'] }, store)
+  const domains = ['A.com.', 'other.com', 'c.com']
+  const watched = (await watchedOf(store)).map((each, index) => ({ ...each, domain: domains[index] ?? '' }))
+  expect(await corrections(store, watched)).toEqual(['remove other.com', 'add b.com'])
+})
+
 test('a transferred name is watched under its former ID until the new ID is watched', async () => {
   const store = createStore({ synchronize() {} })
   await registerDomains(team1, { domains: ['a.com'] }, store)

@@ -54,7 +54,7 @@ describe('a store whose IDs are not UUIDs', () => {
     const store = await createFilledStore()
     for (const list of [listDomains, exportDomains])
       expect(await rejection(list(reading, { after: 'id_z000001000' }, store))).toMatchObject({
-        ...{ status: 400, code: 'invalid_request', message: 'after must be the "next" of the previous page.' },
+        ...{ status: 400, code: 'invalid_request', message: expect.stringMatching(/^after must be the /) },
       })
   })
 })

@@ -73,4 +73,9 @@ describe('a cursor', () => {
   ])('%s is rejected', (_, after, message) => {
     expect(() => parseListQuery({ team_id: '1', after }, organization)).toThrow(message)
   })
+
+  test('that is too long for an export is explained in the words of an export', () => {
+    const message = 'after must be the "domainId" of the last complete line that arrived.'
+    expect(() => parseExportQuery({ team_id: '1', after: 'x'.repeat(513) }, organization)).toThrow(message)
+  })
 })

@@ -25,8 +25,8 @@ beforeAll(async () => {
   sql = postgres(options as postgres.Options<never>)
   await migrate({ database: pool })
   await pool.query(`CREATE TABLE orders (id text PRIMARY KEY, team_id text NOT NULL);
-    CREATE TABLE teams (id text PRIMARY KEY, organization_id text NOT NULL, state text NOT NULL);
-    INSERT INTO teams VALUES ('1', '10', 'active')`)
+    CREATE TABLE teams (id integer PRIMARY KEY, organization_id integer NOT NULL, state text NOT NULL);
+    INSERT INTO teams VALUES (1, 10, 'active')`)
 })
 afterAll(async () => {
   await sql.end({ timeout: 1 })
@@ -54,6 +54,11 @@ describe.each(Object.entries(drivers))('an order placed through %s', (driver, pl
     const order = { id: driver, teamId: '1', domains: [`kept.${name}.example.com`, 'localhost'] }
     expect(await rejection(placeOrder(order))).toMatchObject({ message: expect.stringContaining('localhost') })
     expect(await saved()).toEqual([[], []])
+  })
+
+  test('fails with 404 if the ID of the team is longer than any in the table', async () => {
+    const order = { id: `${driver}-404`, teamId: '9'.repeat(20), domains: [`kept.${name}.example.com`] }
+    expect(await rejection(placeOrder(order))).toMatchObject({ status: 404, code: 'team_not_found' })
   })
 
   test('is saved together with its names, even if sixty orders are placed at once on ten connections', async () => {

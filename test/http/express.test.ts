@@ -8,7 +8,7 @@ import express, { type ErrorRequestHandler, type Express, type RequestHandler } 
 import express4 from 'express4'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { domainsRouter } from '../../src/http/express.ts'
-import { ApiError } from '../../src/index.ts'
+import { ApiError, authenticate } from '../../src/index.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 import { listen } from '../listen.ts'
 import { createGeneratedStore } from './generated-store.ts'
@@ -53,6 +53,19 @@ for (const [name, framework] of versions) {
       const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${await issue('team', '1')}` }
       return { headers, router: domainsRouter({ store: createStore(), keys, ...options }) }
     }
+
+    test('accepts keys in X-API-Key, as docs/authentication.md shows', async () => {
+      const { keys, issue } = createKeys()
+      const router = domainsRouter({
+        store: createStore(),
+        authenticate: ({ raw }) => authenticate(`Bearer ${raw.headers['x-api-key']}`, keys),
+      })
+      const json = { 'Content-Type': 'application/json' }
+      const send = async (headers: Record<string, string>) =>
+        (await call(framework().use(router), '/v1/domains', { headers: { ...json, ...headers } })).status
+      expect(await send({ 'X-API-Key': await issue('team', '1') })).toBe(200)
+      expect([await send({ 'X-API-Key': 'svc_team_1_unknown' }), await send({})]).toEqual([401, 401])
+    })
 
     test('can mount the router below a path parameter, which authenticate finds in raw.params', async () => {
       const store = createStore()

@@ -41,7 +41,7 @@ async function call(key: string): Promise<number> {
 
 const callOften = async (key: string) => new Set(await Promise.all(Array.from({ length: TRIES }, () => call(key))))
 
-describe.runIf(isLong)('the key store of PostgreSQL', () => {
+describe.runIf(isLong)(`the key store of PostgreSQL${isLong ? '' : ' (only in the long run)'}`, () => {
   beforeAll(async () => {
     server = await openDatabase()
     const pool = server.createPool()

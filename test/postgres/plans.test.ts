@@ -264,15 +264,16 @@ describe.each(servers)('in %s,', (_where, open) => {
         expect(plans.map(plan => plan['Index Name'])).toContainEqual(expect.stringMatching(`^${index}$`))
     })
 
-    test.runIf(what.startsWith('large')).each(Object.entries(ofThousand))(
-      'the statement "%s" visits only a few pages for each of 1,000 rows',
-      async (name, values) => {
-        const plan = await explain(client, name as keyof Statements, values, ', ANALYZE, BUFFERS')
-        const pages = (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0)
-        expect(pages).toBeGreaterThan(1000)
-        expect(pages).toBeLessThanOrEqual(MOST_PAGES * 1000)
-      },
-    )
+    if (what.startsWith('large'))
+      test.each(Object.entries(ofThousand))(
+        'the statement "%s" visits only a few pages for each of 1,000 rows',
+        async (name, values) => {
+          const plan = await explain(client, name as keyof Statements, values, ', ANALYZE, BUFFERS')
+          const pages = (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0)
+          expect(pages).toBeGreaterThan(1000)
+          expect(pages).toBeLessThanOrEqual(MOST_PAGES * 1000)
+        },
+      )
   })
 
   describe('with fifty thousand names below a wildcard', () => {

@@ -156,8 +156,10 @@ describe('a call fails as a whole, and the error gives the reason,', () => {
   })
 })
 
-// SQLite in WebAssembly has no write-ahead log.
-test.skipIf(engine === 'node-sqlite3-wasm')('on a read-only file, keys are found, and saving rejects', async () => {
+const isWasm = engine === 'node-sqlite3-wasm'
+const why = isWasm ? ' (skipped in WebAssembly, where SQLite has no write-ahead log)' : ''
+
+test.skipIf(isWasm)(`on a read-only file, keys are found, and saving rejects${why}`, async () => {
   const database = open('archive.db')
   const record = { hash: 'a'.repeat(64), type: 'team', ownerId: '1', scopes: ['domains:create'] } as const
   await createSqliteKeyStore({ database }).addKey(record)

@@ -32,6 +32,7 @@ test('SvelteKit builds without secrets, and its server calls the handler', async
     {
       HOST: '127.0.0.1',
       PORT: '0',
+      BODY_SIZE_LIMIT: '1000',
       ORIGIN: 'http://localhost',
       API_KEY: key,
       MONITOR_URL: `http://127.0.0.1:${monitor.address().port}/`,
@@ -44,16 +45,23 @@ test('SvelteKit builds without secrets, and its server calls the handler', async
   const [listening] = await once(server.stdout.setEncoding('utf8'), 'data')
   const [origin] = /http:\S+/.exec(listening) ?? []
 
-  async function ask(authorization) {
+  async function ask(authorization, body = '{"domains":["a.example.com"]}') {
     const headers = { 'Content-Type': 'application/json', Authorization: authorization }
     const response = await fetch(`${origin}/v1/domains`, {
       method: 'POST',
       headers,
-      body: '{"domains":["a.example.com"]}',
+      body,
+      duplex: 'half',
     })
     return { status: response.status, answer: await response.json() }
   }
   const { status, answer } = await ask(`Bearer ${key}`)
   assert.deepEqual([status, answer.data?.totals], [200, { created: 1, existing: 0, invalid: 0 }])
   assert.equal((await ask('Bearer unknown')).status, 401)
+  // SvelteKit's own limit ends the body.
+  const large = 'x'.repeat(2000)
+  for (const body of [large, new Blob([large]).stream()]) {
+    const { status, answer } = await ask(`Bearer ${key}`, body)
+    assert.deepEqual([status, answer.error], [413, 'payload_too_large'])
+  }
 })

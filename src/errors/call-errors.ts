@@ -101,7 +101,7 @@ export function teamSuspended(): ApiError {
 }
 
 /** The numbers in the message about a call that is rejected because its team would exceed the limit. */
-export interface LimitExcess {
+interface LimitExcess {
   /** The limit of the team. */
   readonly maxDomains: number
   /** How many domains the team has registered. */

@@ -2,7 +2,7 @@ import { ignoreErrors } from './ignore-errors.ts'
 import { toPlainText } from './plain-text.ts'
 
 /** The work that failed. */
-export interface FailedWork {
+interface FailedWork {
   /** A phrase such as `registering names`. */
   readonly step: string
   readonly operation?: string | undefined

@@ -51,7 +51,7 @@ interface Exchange<Raw> {
 }
 
 /** A response to write. An export is a `stream`; any other response has a `body`. */
-export interface NodeAnswer extends Pick<HandlerResponse, 'status' | 'headers' | 'body'> {
+interface NodeAnswer extends Pick<HandlerResponse, 'status' | 'headers' | 'body'> {
   readonly stream?: Readable | undefined
 }
 

@@ -12,7 +12,7 @@ import type { Awaitable } from '../time/awaitable.ts'
 import { createDeadline, TimeLimitError } from '../time/deadline.ts'
 import type { Query } from '../wire/query.ts'
 
-export interface BodyLimits {
+interface BodyLimits {
   /** The maximum size of a body, in bytes. */
   readonly bodyLimit: number
   /** The time within which the body must arrive, in milliseconds. */

@@ -1,7 +1,7 @@
 import { insufficientScope } from '../errors/call-errors.ts'
 
 /** The scope that a key needs to register domains. */
-export const REQUIRED_SCOPE = 'domains:create'
+const REQUIRED_SCOPE = 'domains:create'
 
 /**
  * All scopes: `domains:create` allows a key to register and preview, `domains:delete` to delete, and `domains:read` to

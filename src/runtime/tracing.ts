@@ -32,7 +32,7 @@ export interface TraceContext {
 }
 
 /** The steps that can be traced: the channel of `register` is `domain-registration:register`. */
-export type TracedStep = 'register' | 'delete' | 'authenticate' | 'push' | 'sweep'
+type TracedStep = 'register' | 'delete' | 'authenticate' | 'push' | 'sweep'
 
 /** The part of a `TracingChannel` from `node:diagnostics_channel` that is used here. */
 interface Channel {

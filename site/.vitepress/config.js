@@ -2,7 +2,7 @@
  * Configures the site, which has the unchanged pages of `docs/` and `site/pages`, and those that `generate.js` writes.
  * Neither the build nor a page loads anything from another host.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitepress'
@@ -11,17 +11,34 @@ import { createSidebar } from './sidebar.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
 const read = path => readFileSync(join(root, path), 'utf8')
-const titles = { 'README.md': 'Start', 'docs/README.md': 'Index' }
+const titles = { 'README.md': 'README', 'docs/README.md': 'All pages' }
 const readTitle = path => titles[path] ?? /^# (.+)$/m.exec(read(path))[1].replaceAll('`', '')
 const sidebar = createSidebar(readTitle)
 const pages = sidebar.flatMap(({ items }) => items)
+const reference = JSON.parse(read('site/reference/pages.json'))
 const toLink = path => `/${toPage(path).replace(/(?:index)?\.md$/, '')}`
 const base = process.env.SITE_BASE ?? '/'
-const description = JSON.parse(read('package.json')).description
+const { description, version } = JSON.parse(read('package.json'))
+const isReleased = !read('CHANGELOG.md').includes(`## ${version} (unreleased)`)
 
-const icon =
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="7" fill="#3451b2"/>' +
-  '<path d="M4.5 8.5l2.5 2.5 4.5-5.5" fill="none" stroke="#fff" stroke-width="2"/></svg>'
+/** `<owner>/<name>` on GitHub, where the workflow sets it. A site that is built elsewhere has no links to the source. */
+const repository = process.env.GITHUB_REPOSITORY
+const [owner] = repository?.split('/') ?? []
+
+const icon = `data:image/svg+xml,${encodeURIComponent(read('site/mark.svg'))}`
+/** Social networks load a card only by a whole URL. */
+const card = `${owner ? `https://${owner}.github.io` : ''}${base}card.png`
+const metas = {
+  'og:title': 'domain-registration',
+  'og:description': description,
+  'og:type': 'website',
+  'og:image': card,
+}
+
+const toSidebarGroup = ({ items, ...group }) => ({
+  ...group,
+  items: items.map(({ path, text }) => ({ text, link: toLink(path) })),
+})
 
 const exclude = (folder, pages) =>
   readdirSync(join(root, folder))
@@ -50,7 +67,11 @@ export default defineConfig({
   description,
   lang: 'en',
   base,
-  head: [['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(icon)}` }]],
+  head: [
+    ['link', { rel: 'icon', href: icon }],
+    ...Object.entries(metas).map(([property, content]) => ['meta', { property, content }]),
+    ['meta', { name: 'twitter:card', content: 'summary_large_image' }],
+  ],
   srcDir: '..',
   // VitePress turns every Markdown file below `srcDir` into a page, unless the file is excluded.
   srcExclude: [
@@ -73,29 +94,34 @@ export default defineConfig({
     plugins: [vueOfTheSite],
     resolve: {
       alias: {
+        'domain-registration/element': join(root, 'dist/element.js'),
         'domain-registration/fetch': join(root, 'dist/fetch.js'),
         'domain-registration': join(root, 'dist/index.js'),
       },
     },
   },
+  vue: { template: { compilerOptions: { isCustomElement: name => name === 'domain-registration' } } },
   markdown: {
     // In the default themes of VitePress, comments and keywords have too little contrast.
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     anchor: { slugify: toAnchor },
     config: md => adaptMarkdown(md, root),
   },
-  buildEnd: ({ outDir }) => writeForPrograms(outDir),
+  buildEnd({ outDir }) {
+    writeForPrograms(outDir)
+    copyFileSync(join(root, 'site/card.png'), join(outDir, 'card.png'))
+  },
   themeConfig: {
+    version,
+    repository,
+    isReleased,
     nav: [
-      { text: 'Start', link: '/readme' },
+      { text: 'Documentation', link: '/docs/' },
       { text: 'Playground', link: '/playground' },
-      { text: 'Index', link: '/docs/' },
       { text: 'Reference', link: '/reference/' },
     ],
-    sidebar: sidebar.map(group => ({
-      ...group,
-      items: group.items.map(({ path, text }) => ({ text, link: toLink(path) })),
-    })),
+    sidebar: { '/reference/': reference.map(toSidebarGroup), '/': sidebar.map(toSidebarGroup) },
+    editLink: repository && { pattern: `https://github.com/${repository}/edit/main/:path`, text: 'Edit this page' },
     outline: [2, 3],
     search: {
       provider: 'local',

@@ -12,7 +12,6 @@ export function toPage(path) {
   return path
     .replace(/^site\/(?:pages\/)?/, '')
     .replace(/^docs\/README\.md$/, 'docs/index.md')
-    .replace(/^docs\/concepts\.md$/, 'index.md')
     .replace(/^(README|SECURITY|CHANGELOG|AGENTS|CONTRIBUTING)\.md$/, (_, name) => `${name.toLowerCase()}.md`)
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
+import { toAnchor } from './links.js'
 
 const read = path => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 
@@ -16,25 +17,28 @@ function readGroups() {
     })
 }
 
-const { exports } = JSON.parse(read('package.json'))
-
-/** A page for each entry point of package.json. It has the path of the source: `http/express.md`, `store.md`. */
-const reference = Object.entries(exports).flatMap(([entry, { import: module }]) => {
-  if (!module) return []
-  const [, source] = /^\.\/dist\/types\/esm\/(.+?)(?:\/index)?\.d\.ts$/.exec(module.types)
-  return [{ path: `site/reference/${source}.md`, text: entry === '.' ? 'domain-registration' : `…${entry.slice(1)}` }]
-})
+/** The pages that matter most. Their group is always open; the others fold. */
+const first = ['docs/quick-start.md', 'docs/concepts.md', 'docs/calls.md', 'docs/customers-page.md', 'docs/errors.md']
 
 /**
- * Creates the sidebar.
+ * Creates the sidebar of the guides.
  *
  * @param {(path: string) => string} readTitle Returns the title of a page for the sidebar.
  */
 export function createSidebar(readTitle) {
+  const toItems = paths => paths.map(path => ({ path, text: readTitle(path) }))
   const groups = readGroups().map(([text, paths]) => ({
     text,
-    items: paths.map(path => ({ path, text: readTitle(path) })),
+    // Without a link, VitePress nests a button in a button.
+    link: `/docs/#${toAnchor(text)}`,
+    collapsed: true,
+    items: toItems(paths.filter(path => !first.includes(path))),
   }))
-  const tools = ['docs/README.md', 'site/pages/playground.md'].map(path => ({ path, text: readTitle(path) }))
-  return [{ text: 'Find', items: tools }, ...groups, { text: 'Reference', items: reference }]
+  const tools = toItems(['docs/README.md', 'site/pages/playground.md'])
+  const reference = { path: 'site/reference/index.md', text: 'Reference' }
+  return [
+    { text: 'Read first', items: toItems(first) },
+    ...groups.filter(({ items }) => items.length > 0),
+    { text: 'Find', items: [...tools, reference] },
+  ]
 }

@@ -70,9 +70,7 @@ const pages = new Map(
 )
 const guides = readdirSync(fileURLToPath(new URL('../../docs', import.meta.url)), { recursive: true, encoding: 'utf8' })
   .filter(file => file.endsWith('.md'))
-  .map(file =>
-    file === 'concepts.md' ? '/index.html' : `/docs/${file.replace('README', 'index').replace(/md$/, 'html')}`,
-  )
+  .map(file => `/docs/${file.replace('README', 'index').replace(/md$/, 'html')}`)
 
 test('each guide has a page, and each page a heading', () => {
   assert.ok(guides.length > 20)
@@ -124,7 +122,7 @@ test('llms.txt and the sidebar link each guide, and llms-full.txt contains all g
     links.filter(link => !isPage(link)),
     [],
   )
-  const sidebar = pages.get('/index.html')
+  const sidebar = pages.get('/docs/index.html')
   for (const guide of guides) {
     const link = guide.replace(/index\.html$/, '').replace(/\.html$/, '')
     assert.ok(links.includes(link), link)
@@ -170,6 +168,10 @@ const searches = [
   ['syncAll', /client/],
   ['top-level await', /agents/],
   ['idempotent', /monitoring|words|agents/],
+  ['docker', /production/],
+  ['kubernetes', /production/],
+  ['behind a proxy', /your-server|production|faq/],
+  ['csv', /calls|client|customers-page|cli|faq/],
   // Questions as newcomers, operators and maintainers type them.
   ['mount in Koa', /frameworks/],
   ['quota for a team', /faq|stores/],
@@ -218,7 +220,6 @@ test('the first or second hit of the search answers each of thirty questions of 
     decodeURIComponent(link)
       .replace(/^\/(?:docs\/)?/, '')
       .replace('.html', '')
-      .replace(/^(?=#|$)/, 'concepts')
   await visit('/', {}, async page => {
     await page.getByRole('button', { name: 'Search' }).first().click()
     const results = page.locator('#localsearch-list')
@@ -243,7 +244,7 @@ const read = [
   '/docs/errors.html',
   '/docs/frameworks.html',
   '/playground.html',
-  '/reference/client.html',
+  '/reference/registerDomains.html',
 ]
 for (const colorScheme of ['light', 'dark']) {
   test(`axe finds no serious violation in the ${colorScheme} scheme`, async () => {
@@ -268,7 +269,7 @@ for (const colorScheme of ['light', 'dark']) {
 test('no guide scrolls sideways on a phone of 375 pixels', async () => {
   await visit('/', { viewport: { width: 375, height: 700 } }, async page => {
     const wide = []
-    for (const path of ['/', '/playground.html', '/readme.html', ...guides, '/reference/client.html']) {
+    for (const path of ['/', '/playground.html', '/readme.html', ...guides, '/reference/registerDomains.html']) {
       await page.goto(origin + path)
       const width = await page.evaluate(() => document.documentElement.scrollWidth)
       if (width > 375) wide.push(`${path}: ${width}`)
@@ -298,7 +299,7 @@ test('the playground classifies each hostname in test/vectors as Node does', asy
     return [JSON.stringify(hostname), hostname.valid ? displayHostname(hostname.domain) : '']
   }
   await visit('/playground.html', {}, async page => {
-    await page.getByLabel('Hostnames, one per line').waitFor()
+    await page.waitForFunction(() => globalThis.playground)
     const answers = await page.evaluate(texts => {
       const { classifyHostname, displayHostname } = globalThis.playground
       return texts.map(input => {
@@ -310,41 +311,32 @@ test('the playground classifies each hostname in test/vectors as Node does', asy
   })
 })
 
-test('the playground explains each hostname, applies a suggestion, and keeps the input in the URL', async () => {
-  await visit('/playground.html', {}, async page => {
-    const field = page.getByLabel('Hostnames, one per line')
-    await field.fill('*.Bücher.de\nhttps://example.com/path\n10.0.0.1')
-    const rows = page.getByRole('list', { name: 'Results' }).getByRole('listitem')
-    await rows.nth(2).waitFor()
-    assert.match(await rows.nth(0).innerText(), /\*\.xn--bcher-kva\.de wildcard shown as \*\.bücher\.de/)
-    assert.match(await rows.nth(2).innerText(), /reserved_ip/)
-    await page.getByRole('button', { name: 'Use example.com' }).click()
-    assert.equal(await field.inputValue(), '*.Bücher.de\nexample.com\n10.0.0.1')
-    await page.reload()
-    await rows.nth(2).waitFor()
-    assert.match(await rows.nth(1).innerText(), /example\.com → example\.com name/)
+test('the first page shows the element, with corrections from the service in the page', async () => {
+  await visit('/', {}, async page => {
+    await page.getByRole('button', { name: 'Use all 2 corrections' }).click()
+    await page.getByRole('button', { name: 'Register 3 names' }).click()
+    await page.getByRole('heading', { name: 'Registered names (5)' }).waitFor()
   })
 })
 
-/** Operates the two teams of the playground. */
-function operate(page) {
-  const response = page.getByLabel('Response', { exact: true })
-  return {
-    async send(operation, team, names) {
-      const form = page.locator('form', { has: page.getByRole('heading', { name: `Team ${team}` }) })
-      await form.getByLabel('Names').fill(names)
-      const before = await response.innerText({ timeout: 1 }).catch(() => '')
-      const curl = page.getByLabel('curl', { exact: true })
-      await form.getByRole('button', { name: operation }).click()
-      await form.getByRole('button', { name: operation, disabled: false }).waitFor()
-      const [start, ...rest] = (await response.innerText()).split('\n')
-      assert.notEqual([start, ...rest].join('\n'), before)
-      assert.match(await curl.innerText(), /^curl https:.* \\\n {2}-H 'Authorization: Bearer svc_team_/)
-      return { status: start, body: JSON.parse(rest.slice(rest.indexOf('')).join('\n')) }
-    },
-    list: name => page.getByRole('list', { name }).getByRole('listitem').allInnerTexts(),
+test('each guide shows the version, and leads to its source where the repository is known', async () => {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  assert.deepEqual(
+    guides.filter(page => !pages.get(page).includes(`domain-registration ${version} · MIT licence`)),
+    [],
+  )
+  process.env.GITHUB_REPOSITORY = 'owner/name'
+  const { default: config } = await import('../../site/.vitepress/config.js')
+  assert.equal(config.themeConfig.editLink.pattern, 'https://github.com/owner/name/edit/main/:path')
+})
+
+test('the reference has a page for each function, with its options', () => {
+  const page = pages.get('/reference/registerDomains.html')
+  for (const id of ['registerdomains', 'registerdomainsoptions', 'registerdomainsresponse']) {
+    assert.ok(page.includes(`id="${id}"`), id)
   }
-}
+})
+
 const withoutBody = () => {
   Object.defineProperty(Request.prototype, 'body', { get: () => undefined })
 }
@@ -353,43 +345,60 @@ for (const [where, prepare] of [
   ['Chromium', undefined],
   ['a browser whose Request has no body, as in Firefox', withoutBody],
 ]) {
-  test(`in ${where}, two teams in the playground call the service, and the monitor watches their names`, async () => {
+  test(`in ${where}, two teams in the playground use the element, and the monitor watches their names`, async () => {
     await visit('/playground.html', { prepare }, async page => {
-      const { send, list } = operate(page)
-      await page.getByRole('button', { name: 'Register' }).first().and(page.locator(':enabled')).waitFor()
-      const created = await send('Register', 1, 'a.example.com')
-      assert.deepEqual([created.status, created.body.data.totals.created], ['HTTP/1.1 200', 1])
-      const taken = await send('Preview', 2, '*.example.com')
-      assert.equal(taken.body.data.results[0].code, 'domain_already_licensed')
+      const team = number => page.getByRole('region', { name: `Team ${number}` })
+      const item = (name, text) => page.getByRole('list', { name }).getByText(text, { exact: true })
+      async function check(number, names) {
+        await team(number)
+          .getByLabel(/^Hostnames/)
+          .fill(names)
+        await page.keyboard.press('Control+Enter')
+      }
+      async function register(number, names) {
+        await check(number, names)
+        await team(number)
+          .getByRole('button', { name: /^Register \d/ })
+          .click()
+      }
+      await register(1, 'a.example.com')
+      await item('Registered by team 1', 'a.example.com').waitFor()
+      assert.match(await page.getByLabel('Response', { exact: true }).innerText(), /^HTTP\/1.1 200/)
+      assert.match(await page.getByLabel('curl', { exact: true }).innerText(), /^curl https:.*svc_team_1_/s)
+      await check(2, '*.example.com')
+      await team(2)
+        .getByText(/is registered by somebody else/)
+        .waitFor()
+
+      await check(2, '\u0430pple.com')
+      await page
+        .getByRole('list', { name: 'Look-alikes of team 2' })
+        .getByText(/“\u0430” is Cyrillic, not Latin/)
+        .waitFor()
+      await team(2).getByRole('button', { name: 'Clear the list' }).click()
 
       await page.getByLabel('is on').uncheck()
-      const unavailable = await send('Register', 2, 'example.net')
-      assert.deepEqual(
-        [unavailable.status, unavailable.body.error],
-        ['HTTP/1.1 503', 'domain_registration_unavailable'],
-      )
-      assert.deepEqual(await list('Registered by team 2'), ['example.net pending'])
+      await register(2, 'example.net')
+      await page.getByRole('table', { name: 'Pending changes' }).getByText('example.net').waitFor()
+      assert.match(await page.getByLabel('Response', { exact: true }).innerText(), /^HTTP\/1.1 503/)
       await page.getByLabel('is on').check()
-      const again = await send('Register', 2, 'example.net')
-      assert.deepEqual([again.status, again.body.data.totals.existing], ['HTTP/1.1 200', 1])
-      assert.deepEqual(await list('Watched by the monitor'), ['a.example.com', 'example.net'])
+      await page.getByRole('button', { name: 'Sweep now' }).click()
+      await item('Watched by the monitor', 'example.net').waitFor()
 
       await page.getByLabel('refuses the name').fill('bad.example.org')
       await page.getByLabel('refuses the name').press('Tab')
-      assert.match((await send('Register', 1, 'bad.example.org good.example.org')).status, /503/)
+      await register(1, 'bad.example.org\ngood.example.org')
       const pending = page.getByRole('table', { name: 'Pending changes' })
-      assert.match(await pending.innerText(), /bad\.example\.org.*refuses bad\.example\.org.*\d:\d\d/s)
-      assert.deepEqual(await list('Watched by the monitor'), ['a.example.com', 'example.net', 'good.example.org'])
-      const deleted = await send('Delete', 1, 'a.example.com')
-      assert.equal(deleted.body.data.totals.deleted, 1)
+      await pending.getByText(/refuses bad\.example\.org/).waitFor()
+      await item('Watched by the monitor', 'good.example.org').waitFor()
 
       // A person who opens the same address in another browser sees the same state.
       const address = page.url()
       await page.goto('about:blank')
       await page.goto(address)
       await pending.waitFor()
-      assert.deepEqual(await list('Registered by team 1'), ['bad.example.org pending', 'good.example.org'])
-      assert.deepEqual(await list('Registered by team 2'), ['example.net'])
+      await item('Registered by team 1', 'good.example.org').waitFor()
+      await item('Registered by team 2', 'example.net').waitFor()
     })
   })
 }

@@ -1,28 +1,14 @@
 /**
- * Takes the screenshots in `docs/pictures`: of `examples/customers.ts`, and of the playground on the built site.
- * Run `npm run docs:build`, then `node --test test/browser/stills.js`.
+ * Takes the screenshot of `examples/customers.ts` in `docs/pictures`, and makes the social card of the site,
+ * `site/card.png`, from `site/card.svg`: `node --test test/browser/stills.js`.
  */
-import { existsSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import { after, before, test } from 'node:test'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { startExample } from './example.js'
 
 const example = startExample('customers.ts', { address: /http:\/\/localhost:[0-9]+\// })
 const toPicture = name => fileURLToPath(new URL(`../../docs/pictures/${name}.png`, import.meta.url))
-const site = new URL('../../site/.vitepress/dist/', import.meta.url)
-const types = { css: 'text/css', html: 'text/html', js: 'text/javascript', svg: 'image/svg+xml' }
-const server = createServer((request, response) => {
-  const file = new URL(`.${request.url.split('?')[0]}`, site)
-  if (!existsSync(file)) return response.writeHead(404).end()
-  response.writeHead(200, { 'Content-Type': types[file.pathname.split('.').at(-1)] }).end(readFileSync(file))
-})
-
-before(() => new Promise(resolve => server.listen(0, '127.0.0.1', resolve)))
-after(() => {
-  server.close()
-  server.closeAllConnections()
-})
 
 test('takes a screenshot of the page for customers', async () => {
   const { page } = await example.openPage({ viewport: { width: 760, height: 1000 }, deviceScaleFactor: 1.25 })
@@ -43,10 +29,10 @@ test('takes a screenshot of the page for customers', async () => {
   await page.screenshot({ path: toPicture('customers') })
 })
 
-test('takes a screenshot of the playground', async () => {
-  const { page } = await example.openPage({ viewport: { width: 640, height: 560 } })
-  await page.goto(`http://localhost:${server.address().port}/playground.html`)
-  await page.getByRole('list', { name: 'Results' }).getByRole('listitem').first().waitFor()
-  await page.getByRole('heading', { name: 'Paste hostnames' }).scrollIntoViewIfNeeded()
-  await page.getByRole('list', { name: 'Results' }).screenshot({ path: toPicture('playground') })
+test('takes a screenshot of the social card', async () => {
+  const { page } = await example.openPage({ viewport: { width: 1200, height: 630 } })
+  await page.setContent(
+    `<body style="margin:0">${readFileSync(new URL('../../site/card.svg', import.meta.url), 'utf8')}`,
+  )
+  await page.screenshot({ path: fileURLToPath(new URL('../../site/card.png', import.meta.url)) })
 })

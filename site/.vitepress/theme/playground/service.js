@@ -4,16 +4,15 @@
 import { createMemoryKeyStore, createMemoryStore, generateApiKey, MonitorUnavailableError } from 'domain-registration'
 import { domainsHandler } from 'domain-registration/fetch'
 
-const url = 'https://api.example.com/v1/domains'
+const origin = 'https://api.example.com'
 const operations = ['create', 'preview', 'delete', 'list']
-const suffixes = { register: '', preview: '/preview', delete: '/delete' }
 export const teams = ['1', '2']
 
 /**
  * Starts a service without registrations.
  *
- * @returns Functions that change the service, and `look`, which reads its state. `call` returns both the HTTP request
- *   and the response.
+ * @returns Functions that change the service, and `look`, which reads its state. `show` writes a
+ *   response as it would be sent over HTTP.
  */
 export async function createService() {
   const watched = new Map()
@@ -45,18 +44,14 @@ export async function createService() {
   const handle = domainsHandler({ store, keys, operations, onError() {} })
 
   return {
-    /** Sends a call as a client does, and returns the request and the response as they would be sent over HTTP. */
-    async call(operation, team, domains) {
-      const to = url + suffixes[operation]
-      const body = JSON.stringify({ domains })
+    /** Sends a call with the key of a team, and returns the response, and the request as it would be sent over HTTP. */
+    async call(team, path, { method, body }) {
       const headers = { Authorization: `Bearer ${apiKeys.get(team)}`, 'Content-Type': 'application/json' }
-      const response = await handle(new Request(to, { method: 'POST', headers, body }))
-      return {
-        request: showMessage(`POST ${new URL(to).pathname} HTTP/1.1`, Object.entries(headers), body),
-        response: showMessage(`HTTP/1.1 ${response.status}`, response.headers, await response.text()),
-        curl: toCurl(to, headers, body),
-      }
+      const response = await handle(new Request(origin + path, { method, headers, body }))
+      const request = body && showMessage(`POST ${path} HTTP/1.1`, Object.entries(headers), body)
+      return { request, response, curl: body && toCurl(origin + path, headers, body) }
     },
+    show: async response => showMessage(`HTTP/1.1 ${response.status}`, response.headers, await response.text()),
     setMonitor: isOn => {
       monitor.isOn = isOn
     },

@@ -18,7 +18,7 @@ export interface Failure {
 }
 
 /** How to process items if some of them may fail. */
-export interface Isolating<Item> {
+interface Isolating<Item> {
   /**
    * Processes some of the items.
    *

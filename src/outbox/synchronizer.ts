@@ -16,9 +16,9 @@ import {
 } from './contract.ts'
 import { type Failure, type Isolated, type ItemFailure, isolate, type Progress } from './isolate.ts'
 import { isMonitorUnavailable } from './monitor-unavailable.ts'
-import { findRow } from './policy.ts'
+import { type Answer, findRow } from './policy.ts'
 
-export interface SynchronizerOptions {
+interface SynchronizerOptions {
   readonly push: Push
   /** The time limit of each push, in milliseconds. */
   readonly timeLimit: number
@@ -177,16 +177,17 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
     for (const [change, failure] of unfinished)
       if (isStopped && failure?.cause === signal?.reason) unfinished.set(change, null)
     const areAllAlone = isAll && [...unfinished.values()].every(failure => failure?.isAlone)
+    const waits = { never: 0, 'at once': 0, 'after the first wait': firstWait(timeLimit) }
     const postponements = [...unfinished].map(([change, failure]): Postponement => {
-      if (!failure) return { change, wait: 0, refusals: change.refusals }
-      const { answer, accepts } = toAnswer(failure, result.hasSucceeded, areAllAlone)
+      const answer = toAnswer(failure)
+      // If each change was pushed alone, no other change waits for the monitor.
+      const accepts = result.hasSucceeded || (areAllAlone && answer === 'denied alone')
       const { becomes, due } = findRow(answer, accepts, change.refusals)
-      const waits = { never: 0, 'at once': 0, 'after the first wait': firstWait(timeLimit) }
       const wait = due === 'after the backoff' ? backoff(change.refusals) : waits[due]
       return {
         change,
-        wait: Math.max(wait, readRetryAfter(failure.cause) ?? 0),
-        failure: describeReason(failure.cause),
+        wait: Math.max(wait, readRetryAfter(failure?.cause) ?? 0),
+        failure: failure ? describeReason(failure.cause) : undefined,
         refusals: change.refusals + Number(becomes === 'refused'),
       }
     })
@@ -260,11 +261,11 @@ const isDenial = (cause: unknown) => !isMonitorUnavailable(cause) && !(cause ins
 
 const NO_ATTEMPT = { attempt: async () => null, isOver: () => true }
 
-/** Which row of the policy decides about a change that failed. */
-function toAnswer({ cause, isAlone }: ItemFailure, hasSucceeded: boolean, areAllAlone: boolean) {
-  if (!isAlone) return { answer: 'failed with others', accepts: hasSucceeded } as const
-  if (isDenial(cause)) return { answer: 'denied alone', accepts: hasSucceeded || areAllAlone } as const
-  return { answer: 'unavailable alone', accepts: hasSucceeded } as const
+/** The answer in the {@link policy}, of a change that was not accepted. */
+function toAnswer(failure: ItemFailure | null): Answer {
+  if (!failure) return 'not pushed'
+  if (!failure.isAlone) return 'failed with others'
+  return isDenial(failure.cause) ? 'denied alone' : 'unavailable alone'
 }
 
 /** Lets at most `most` calls and sweeps push at once. The others wait in line. */

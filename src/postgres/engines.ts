@@ -40,10 +40,10 @@ export interface Engine {
 type Row = readonly Element[]
 
 /** Creates a statement that inserts rows, and the parameters of the statement. */
-export type Insert = (rows: readonly Row[], ...shared: readonly Value[]) => readonly [Statement, ...Value[]]
+type Insert = (rows: readonly Row[], ...shared: readonly Value[]) => readonly [Statement, ...Value[]]
 
 /** An `INSERT` of many rows. */
-export interface Insertion {
+interface Insertion {
   readonly name: string
   readonly into: string
   /** The types of the values that differ from row to row. */

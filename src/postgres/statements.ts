@@ -24,7 +24,7 @@ export interface Id {
   readonly domainId: string
 }
 
-export const returningId = `RETURNING ${toSelectList<Id>({ domainId: 'domain_id::text' })}`
+const returningId = `RETURNING ${toSelectList<Id>({ domainId: 'domain_id::text' })}`
 
 /** Sorts before all IDs. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000'

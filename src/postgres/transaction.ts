@@ -91,7 +91,7 @@ const toLock = (registrableDomain: string) => [toSecondLevelDomain(registrableDo
  * Lets calls that lock the same registrable domains wait in memory. In the database, each waiting call would occupy a
  * connection.
  */
-export interface Queues {
+interface Queues {
   /**
    * Calls `work` once it is the call's turn for each of the registrable domains. Calls get their turns in the order in
    * which they arrive.

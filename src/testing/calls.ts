@@ -101,7 +101,7 @@ export function inOrderOf(domains: readonly string[], found: LookUpResult): Look
   return { ...found, registrations: found.registrations.toSorted((one, other) => rank(one) - rank(other)) }
 }
 
-export interface AttemptedCall {
+interface AttemptedCall {
   readonly codes: readonly ResultCode[]
   readonly found: LookUpResult
   readonly saved: readonly Registration[]

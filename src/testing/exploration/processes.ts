@@ -4,7 +4,7 @@ import type { Ledger } from './ledger.ts'
 import type { Action, Scenario } from './scenarios.ts'
 
 /** How many failures may still happen. */
-export type Budget = Record<'faults' | 'deaths' | 'leases', number>
+type Budget = Record<'faults' | 'deaths' | 'leases', number>
 
 /** One of the ways in which a step can end. */
 export interface StepOutcome {
@@ -15,7 +15,7 @@ export interface StepOutcome {
 }
 
 /** A step for which a process waits. */
-export interface ProcessStep {
+interface ProcessStep {
   readonly process: Process
   readonly says: string
   readonly outcomes: readonly StepOutcome[]

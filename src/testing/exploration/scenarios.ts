@@ -73,7 +73,7 @@ export const register = (teamId: string, ...domains: readonly string[]): Action 
  * Registers names that the application allows if it is asked. Names that became available meanwhile may get
  * `internal_error`, but must not be registered.
  */
-export const registerAsking = (teamId: string, ...domains: readonly string[]): Action => ({
+const registerAsking = (teamId: string, ...domains: readonly string[]): Action => ({
   teamId,
   run: store =>
     attempt(async () => {
@@ -119,7 +119,7 @@ export const retry: Action = {
     }),
 }
 
-export const importName = (teamId: string, domain: string, domainId: string): Action => ({
+const importName = (teamId: string, domain: string, domainId: string): Action => ({
   teamId,
   run: store =>
     attempt(async () => {

@@ -204,7 +204,7 @@ export const transferNames: Command = {
     const names = await readNames(invocation)
     const database = connect()
     // The command line cannot look up teams, so it accepts the given ID unchecked.
-    const findTeam = (id: string) => ({ id, organizationId: '', state: 'active' as const })
+    const findTeam = (id: string) => ({ id, organizationId: id, state: 'active' as const })
     const store: ManagedStore = { ...database.createStore(), findTeam }
     const between = `from team ${toPrintable(from)} to team ${toPrintable(to)}`
     if (flags.has('dry-run')) {

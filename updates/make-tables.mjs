@@ -128,6 +128,12 @@ async function createShownScriptOf(isKept) {
 }
 
 /**
+ * Letters that read as l, s, u and w in common fonts, but are missing from Unicode's data: `հսլս` as hulu, `พรบ` as wsu.
+ * Chromium hides such names as well (`idn_spoof_checker.cc`).
+ */
+const readAsAscii = Array.from('լรบพ', letter => letter.codePointAt(0))
+
+/**
  * Characters that may be shown and look like an ASCII string, including the digits of all scripts. For the Greek and the
  * Cyrillic k, which look like U+0138, the file has that letter. A Latin letter is listed only if it looks like a single
  * letter: nobody mistakes `æ` for `ae`. The Turkish `ı` is not listed: everyday words such as `kadın` need it, and
@@ -141,7 +147,9 @@ async function listLookAlikes(shownScriptOf) {
     .filter(([codePoint, shown]) => isLookAlike(codePoint, shown))
     .map(([codePoint]) => codePoint)
   const digits = await categories('Decimal_Number')
-  return new Set([...lookAlikes, ...digits].filter(codePoint => codePoint > 0x7f && shownScriptOf(codePoint)))
+  return new Set(
+    [...lookAlikes, ...readAsAscii, ...digits].filter(codePoint => codePoint > 0x7f && shownScriptOf(codePoint)),
+  )
 }
 
 /** The letters of the scripts in which a country's languages are written, by the code of that script in CLDR. */

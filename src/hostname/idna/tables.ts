@@ -89,9 +89,9 @@ export const shownScripts =
 
 /** The characters that are shown and confusable with ASCII (UTS #39, Unicode 17.0.0), and digits. */
 export const lookAlikes =
-  '_71Y_42Y6_5lY4_Y8_oY6_7yY_Y_4Y1_1Y_Y_Y_Y_Y_2xY1_Y_Y_3Y_2Y_Y1_Y_Y_1Y_bY1_Y_1jY1_rY1_9Y3_fY1_3Y1_3tY_Y_1Y_8Y_6Y_2Y' +
-  '1_2Y1_Y1_26Y_1Y1_4Y_Y_gY18_6Y_uY_nYh_23Y1_Y_iYo_1Yc_edY1_2oYb_37Y9_42Y1_2oYq_1Y1_qY_68Y_3iY_2qYs_rY1_2oY_5oY1c_2' +
-  '6Y8f_3Y_nY_xYq_3vY_7rY_5qY_zyY17w_3jtYp_4sY_5t2Y_7Y'
+  '_71Y_42Y6_5lY4_Y8_oY6_7yY_Y_4Y1_1Y_Y_Y_Y_Y_2xY1_Y_Y_3Y_2Y_Y1_Y_Y_1Y_bY1_Y_1jY1_rY1_9Y3_fY1_3Y1_3tY_Y_1Y_4Y_2Y_6Y' +
+  '_2Y1_2Y1_Y1_26Y_1Y1_4Y_Y_gY18_6Y_uY_nYh_23Y1_Y_iYo_1Yc_edY1_2oYb_37Y9_42Y1_2oYq_1Y1_qY_68Y_3iY_2qYs_rY1_2oY_46Y_' +
+  '2Y_3Y_17Y1c_26Y8f_3Y_nY_xYq_3vY_7rY_5qY_zyY17w_3jtYp_4sY_5t2Y_7Y'
 
 /** The scripts in which the languages of a country are usually written (CLDR), by its top-level domain. */
 export const topLevelScripts =

@@ -23,7 +23,7 @@ const WITHIN = `${NAMES}_within WHERE registrable_domain IN (SELECT value FROM j
 const OWN_WITHIN = `${NAMES}_of_team_within WHERE registrable_domain IN (SELECT value FROM json_each(?))
   AND team_id = ? AND path > ? AND path < ? AND domain <> registrable_domain`
 
-interface StatementText<Row> {
+export interface StatementText<Row> {
   readonly sql: string
   /** Never set; only carries the type of a result row. */
   readonly row?: Row

@@ -121,9 +121,10 @@ export const rows: readonly MistakeKind[] = [
   },
   {
     reason: 'list_item',
-    pattern: /^(?:[-+*]|#+|[0-9]+[.)])\s+(?!\.)/,
+    pattern: /^(?:[-+*]|#+|[0-9]+[.)])\s+(?![\s.])/,
     problem: 'begins like a list item or a comment',
-    repair: remove(/^(?:[-+*]|#+|[0-9]+[.)])\s+(?!\.)/),
+    // After `*.`, the mark may be a label.
+    repair: (text, isWildcard) => (isWildcard ? undefined : text.replace(/^(?:[-+*]|#+|[0-9]+[.)])\s+(?![\s.])/, '')),
   },
   {
     reason: 'bullet',

@@ -71,7 +71,8 @@ async function tryIn(command, parameters) {
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const address = `http://127.0.0.1:${server.address().port}/`
-  const env = { ...process.env, HOME: folder, WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1' }
+  // The folder is removed at the end, with what the programs leave in it.
+  const env = { ...process.env, HOME: folder, TMPDIR: folder, WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1' }
   // A process group of its own, so the browser's own processes end as well.
   const browser = spawn(command, [...parameters(folder), address], { env, stdio: 'ignore', detached: true })
   try {

@@ -53,7 +53,7 @@ export class RegisterAllError extends NamesError<RegisterResult> {
 const ownRules: Rules = { fix: { holds: optional(value => typeof value === 'boolean'), expected: 'true or false' } }
 
 /** The fields of a registration result, for each status. */
-export const registerFields = {
+const registerFields = {
   created: ['domain', 'domainId'],
   existing: ['domain', 'domainId'],
   invalid: ['code', 'message'],

@@ -18,7 +18,7 @@ const invisibleKindOf = createKindOf(invisible)
  * Returns whether a character is invisible, or could be mistaken for another one when printed: control and format
  * characters (bidi marks, zero-width characters), lone surrogates, and all spaces.
  */
-export const isInvisible = (character: string) => invisibleKindOf(character.codePointAt(0) as number) !== NONE
+const isInvisible = (character: string) => invisibleKindOf(character.codePointAt(0) as number) !== NONE
 
 const isEscaped = (character: string) => character !== ' ' && isInvisible(character)
 

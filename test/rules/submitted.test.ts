@@ -14,13 +14,15 @@ function read(input: string) {
 
 const every = Array.from({ length: 0x110000 }, (_, codePoint) => String.fromCodePoint(codePoint))
 const isSurrogate = (character: string) => /^[\ud800-\udfff]$/.test(character)
-const characters = sample(every.slice(0x80), counts.codePoints / 4).filter(character => !isSurrogate(character))
+const characters = [...every.slice(0x80, 0x3000), ...sample(every.slice(0x3000), counts.codePoints / 4)].filter(
+  character => !isSurrogate(character),
+)
 
 test('a name that another version of Unicode allows is looked up by its A-labels, whatever today says', () => {
   let refused = 0
   const differences = characters.filter(character => {
-    // A character that is mapped to others is looked up as they are.
-    const mapped = mapCharacter(character) ?? character
+    // A character that is mapped to others, or is canonically another, is looked up as they are.
+    const mapped = (mapCharacter(character) ?? character).normalize('NFC')
     if (/^[\0-\x7f]*$/.test(mapped)) return false
     const expected = `xn--${punycode.encode(`a${mapped}b`.normalize('NFC'))}.com`
     const found = read(`a${character}b.com`)

@@ -76,9 +76,9 @@ function createTable() {
   /** The earliest time that a new ID may contain, because new IDs must sort after all imported ones. */
   let firstTime = 0
 
-  function add(held: StoredRegistration): void {
-    byDomain.set(held.domain, held)
-    ordered.push(held)
+  function add(stored: StoredRegistration): void {
+    byDomain.set(stored.domain, stored)
+    ordered.push(stored)
   }
 
   return {
@@ -104,7 +104,7 @@ function createTable() {
     },
     remove(all: ReadonlySet<StoredRegistration>): void {
       for (const { domain } of all) byDomain.delete(domain)
-      ordered = ordered.filter(held => !all.has(held))
+      ordered = ordered.filter(stored => !all.has(stored))
     },
   }
 }
@@ -118,13 +118,13 @@ function createLookUps(table: ReturnType<typeof createTable>, outbox: MemoryOutb
   }
 
   const namesIn = (domains: readonly string[]) =>
-    domains.map(domain => table.find(domain)).filter(held => held !== undefined)
+    domains.map(domain => table.find(domain)).filter(stored => stored !== undefined)
 
   function find({ teamId, domains, bases, counted }: LookUp): LookUpResult {
     const found = namesIn(domains)
     const all = bases.length === 0 ? [] : table.ordered()
-    const isOwn = (held: StoredRegistration) => held.teamId === teamId
-    const ownFirst = [...all.filter(isOwn), ...all.filter(held => !isOwn(held))]
+    const isOwn = (stored: StoredRegistration) => stored.teamId === teamId
+    const ownFirst = [...all.filter(isOwn), ...all.filter(stored => !isOwn(stored))]
     return {
       registrations: found.map(toRegistration),
       below: bases.map(base => findBelow(base, ownFirst, teamId)),
@@ -135,7 +135,7 @@ function createLookUps(table: ReturnType<typeof createTable>, outbox: MemoryOutb
   function findOwn(teamId: string, { names, domainIds }: ReleaseKeys): readonly StoredRegistration[] {
     const byId = domainIds.flatMap(id => findId(table.ordered(), id) ?? [])
     const found = new Set([...namesIn(names.map(({ domain }) => domain)), ...byId])
-    return [...found].filter(held => held.teamId === teamId)
+    return [...found].filter(stored => stored.teamId === teamId)
   }
 
   return { find, findOwn, namesIn, toRegistration }
@@ -163,7 +163,7 @@ export function createMemoryBackend(): StoreBackend {
       const newcomers = table.create(teamId, created)
       step.willSave?.(newcomers.map(({ domainId }) => domainId))
       if (lease !== null) {
-        for (const held of newcomers) outbox.add(toRegistration(held), 'registered', lease)
+        for (const stored of newcomers) outbox.add(toRegistration(stored), 'registered', lease)
         outbox.lease(waiting, lease)
       }
       return { found, saved: newcomers.map(toRegistration) }
@@ -199,7 +199,7 @@ export function createMemoryBackend(): StoreBackend {
       const findings = { ...find(question), takenIds }
       const given = decide(findings)
       const waiting = given.filter(({ synchronized }) => !synchronized)
-      table.import(given.map(({ synchronized: _, ...held }) => held))
+      table.import(given.map(({ synchronized: _, ...stored }) => stored))
       for (const registration of waiting) outbox.add(registration, 'registered', 0)
       return findings
     },
@@ -211,18 +211,18 @@ export function createMemoryBackend(): StoreBackend {
 }
 
 const count = (ordered: readonly StoredRegistration[], teamId: string | undefined): number =>
-  teamId === undefined ? ordered.length : ordered.filter(held => held.teamId === teamId).length
+  teamId === undefined ? ordered.length : ordered.filter(stored => stored.teamId === teamId).length
 
 /** @param ownFirst The calling team's registrations, then all others. */
 function findBelow(base: string, ownFirst: readonly StoredRegistration[], teamId: string): NamesBelow {
   const end = `.${base}`
   let below = NOTHING_BELOW
-  for (const held of ownFirst) {
-    if (!held.domain.endsWith(end)) continue
-    if (isParted(held, base)) {
+  for (const stored of ownFirst) {
+    if (!stored.domain.endsWith(end)) continue
+    if (isParted(stored, base)) {
       if (below.behindSuffixes.length < FOUND_BEHIND_SUFFIXES)
-        below = { ...below, behindSuffixes: [...below.behindSuffixes, held] }
-    } else below = addBelow(below, held, teamId)
+        below = { ...below, behindSuffixes: [...below.behindSuffixes, stored] }
+    } else below = addBelow(below, stored, teamId)
     if (below.ownCount === COUNTED_AT_LEAST || below.heldByOthers) break
   }
   return below
@@ -240,15 +240,15 @@ function findIndex(ordered: readonly StoredRegistration[], id: string): number {
 }
 
 function findId(ordered: readonly StoredRegistration[], id: string): StoredRegistration | undefined {
-  const held = ordered[findIndex(ordered, id)]
-  return held?.domainId === id ? held : undefined
+  const stored = ordered[findIndex(ordered, id)]
+  return stored?.domainId === id ? stored : undefined
 }
 
 /** Lists a page. The scan starts at the cursor, so all pages together visit each registration only once. */
 function listPage(ordered: readonly StoredRegistration[], page: ListPage): StoredRegistration[] {
   const { teamId, after, limit, order, below } = page
   if (below !== undefined) {
-    const listed = ordered.filter(held => teamId === undefined || held.teamId === teamId)
+    const listed = ordered.filter(stored => teamId === undefined || stored.teamId === teamId)
     return listBelow(listed, below, after).slice(0, limit)
   }
   const step = order === 'oldest' ? 1 : -1
@@ -257,9 +257,9 @@ function listPage(ordered: readonly StoredRegistration[], page: ListPage): Store
   const start = after === undefined ? first : findIndex(ordered, after) + Math.min(step, 0)
   const listed: StoredRegistration[] = []
   for (let index = start; listed.length < limit; index += step) {
-    const held = ordered[index]
-    if (!held) break
-    if (isOnPage(page, held)) listed.push(held)
+    const stored = ordered[index]
+    if (!stored) break
+    if (isOnPage(page, stored)) listed.push(stored)
   }
   return listed
 }
@@ -268,8 +268,8 @@ function listPage(ordered: readonly StoredRegistration[], page: ListPage): Store
 function listBelow(all: readonly StoredRegistration[], base: string, start: string | undefined): StoredRegistration[] {
   const { secondLevelDomain, after, before } = keysBelow(base, start)
   return all
-    .map(held => ({ held, key: toKey(held.domain) }))
+    .map(stored => ({ stored, key: toKey(stored.domain) }))
     .filter(({ key }) => key.secondLevelDomain === secondLevelDomain && key.path > after && key.path < before)
     .sort((one, other) => (one.key.path < other.key.path ? -1 : 1))
-    .map(({ held }) => held)
+    .map(({ stored }) => stored)
 }

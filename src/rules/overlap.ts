@@ -16,13 +16,13 @@ interface Holdings {
   /** Returns the team that has registered exactly this domain. */
   ownerOf(domain: string): string | undefined
   /** Returns the registered wildcards, of any team, whose base is above a name. The nearest base comes first. */
-  wildcardsAbove(name: Name): readonly Held[]
+  wildcardsAbove(name: Name): readonly Owned[]
   /** Returns the registrations below the base of a submitted wildcard. */
   below(wildcard: Name): NamesBelow
 }
 
 /** The part of a registration that the rules need. */
-export interface Held {
+interface Owned {
   readonly domain: string
   readonly teamId: string
 }
@@ -40,7 +40,7 @@ interface Rejection {
 }
 
 /** The registrations with which a name conflicts. */
-export interface Conflict {
+interface Conflict {
   readonly code: ConflictCode
   /** Always equal to {@link code}, because each of these codes has only one reason. */
   readonly reason: ConflictCode
@@ -136,7 +136,7 @@ function addNoLongerParted(below: NamesBelow, wildcard: Name, teamId: string): N
 }
 
 /** Adds a registration to the registrations below a base. */
-export function addBelow(below: NamesBelow, { domain, teamId: owner }: Held, teamId: string): NamesBelow {
+export function addBelow(below: NamesBelow, { domain, teamId: owner }: Owned, teamId: string): NamesBelow {
   if (owner !== teamId) return { ...below, heldByOthers: true }
   return { ...below, ownDomains: [...below.ownDomains, domain].slice(0, 3), ownCount: below.ownCount + 1 }
 }
@@ -207,8 +207,8 @@ interface GrowingHoldings extends Holdings {
 /** @param teamId The calling team. */
 export function createHoldings(teamId: string, bases: readonly string[], found: LookUpResult): GrowingHoldings {
   const owners = new Map(found.registrations.map(({ domain, teamId: owner }) => [domain, owner]))
-  const wildcards = new Map<string, Held>(
-    found.registrations.filter(({ domain }) => isWildcard(domain)).map(held => [baseOf(held.domain), held]),
+  const wildcards = new Map<string, Owned>(
+    found.registrations.filter(({ domain }) => isWildcard(domain)).map(wildcard => [baseOf(wildcard.domain), wildcard]),
   )
   const belowBases = new Map(bases.map((base, index) => [base, requireBelow(found.below[index])]))
 
@@ -223,13 +223,13 @@ export function createHoldings(teamId: string, bases: readonly string[], found: 
     below: ({ domain }) => requireBelow(belowBases.get(baseOf(domain))),
 
     add(name, owner) {
-      const held = { domain: name.domain, teamId: owner }
-      owners.set(held.domain, owner)
-      if (isWildcard(held.domain)) wildcards.set(baseOf(held.domain), held)
+      const added = { domain: name.domain, teamId: owner }
+      owners.set(name.domain, owner)
+      if (isWildcard(name.domain)) wildcards.set(baseOf(name.domain), added)
       if (belowBases.size === 0) return
-      for (const base of ancestorsOf(held.domain)) {
+      for (const base of ancestorsOf(name.domain)) {
         const below = belowBases.get(base)
-        if (below && !isParted(name, base)) belowBases.set(base, addBelow(below, held, teamId))
+        if (below && !isParted(name, base)) belowBases.set(base, addBelow(below, added, teamId))
       }
     },
   }
@@ -244,7 +244,7 @@ function requireBelow(below: NamesBelow | undefined): NamesBelow {
 export type ImportConflict = ConflictCode | 'id_is_taken' | 'domain_has_another_id'
 
 /** The verdict on a registration to import. */
-export type ImportVerdict = 'imported' | 'existing' | ImportConflict
+type ImportVerdict = 'imported' | 'existing' | ImportConflict
 
 /**
  * Passed as the ID of the calling team, although no team has this ID: an import contains registrations of several
@@ -258,12 +258,12 @@ export const NO_CALLING_TEAM = ''
  * @returns One verdict for each registration, in the same order.
  */
 export function judgeImports(rows: readonly Registration[], found: ImportFindings): readonly ImportVerdict[] {
-  const held = new Map<string, Registration>(found.registrations.map(each => [each.domain, each]))
+  const registered = new Map<string, Registration>(found.registrations.map(each => [each.domain, each]))
   const takenIds = new Set(found.takenIds)
   const holdings = createHoldings(NO_CALLING_TEAM, findBases(rows), found)
 
   function judgeOne(row: Registration): ImportVerdict {
-    const same = held.get(row.domain)
+    const same = registered.get(row.domain)
     if (same && same.teamId !== row.teamId) return 'domain_already_licensed'
     if (same) return same.domainId === row.domainId ? 'existing' : 'domain_has_another_id'
     if (takenIds.has(row.domainId)) return 'id_is_taken'
@@ -275,7 +275,7 @@ export function judgeImports(rows: readonly Registration[], found: ImportFinding
   return rows.map(row => {
     const verdict = judgeOne(row)
     if (verdict === 'imported') {
-      held.set(row.domain, row)
+      registered.set(row.domain, row)
       takenIds.add(row.domainId)
       holdings.add(row, row.teamId)
     }

@@ -7,7 +7,7 @@ import type { ImportRequest, LookUp, LookUpResult, Registration, RegistrationReq
 import type { Submitted } from './submitted.ts'
 
 /** The limit of a team. The limit applies to all names of a call together. */
-export interface CallLimit {
+interface CallLimit {
   readonly maxDomains: number
   /** All names of the call. */
   readonly names: readonly Submitted[]

@@ -85,10 +85,10 @@ export function readListOptions(options: ListOptions = {}, toDomainId: ToDomainI
  */
 export const isOnPage = (
   { teamId, after, order }: ListPage,
-  held: { readonly teamId: string; readonly domainId: string },
+  registration: { readonly teamId: string; readonly domainId: string },
 ): boolean =>
-  (teamId === undefined || held.teamId === teamId) &&
-  (after === undefined || (order === 'oldest' ? held.domainId > after : held.domainId < after))
+  (teamId === undefined || registration.teamId === teamId) &&
+  (after === undefined || (order === 'oldest' ? registration.domainId > after : registration.domainId < after))
 
 /** @throws {InvalidCursorError} */
 function readCursor(

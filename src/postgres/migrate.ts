@@ -1,10 +1,9 @@
 import { requireOptions } from '../options.ts'
 import { readBoolean, readInteger } from '../runtime/read-value.ts'
 import { createDeadline, type Deadline } from '../time/deadline.ts'
-import { type Database, type Settings, unprepared } from './connection.ts'
+import { type Database, hasCode, type Settings, unprepared } from './connection.ts'
 import { type DriverOptions, driverRules, toDatabase } from './drivers.ts'
 import { findEngine } from './engines.ts'
-import { hasCode } from './failures.ts'
 import {
   createSchema,
   type PostgresSchemaOptions,

@@ -1,8 +1,7 @@
 import { toKey } from '../store/name-key.ts'
 import { createDeadline, type Deadline } from '../time/deadline.ts'
-import type { Database, Transaction } from './connection.ts'
+import { type Database, hasCode, type Transaction } from './connection.ts'
 import { type Engine, findEngine, type Isolation, toSettings } from './engines.ts'
-import { hasCode } from './failures.ts'
 import type { Tables } from './schema.ts'
 import { createNameStatements, createOutboxStatements } from './statements.ts'
 

@@ -1,9 +1,9 @@
+import { toPlainText } from '../errors/plain-text.ts'
 import { isFunction, isText, matches, optional, type Rules } from '../options.ts'
-import { httpUrlRule, sendRequest } from '../outgoing/send-request.ts'
+import { httpUrlRule, type ReceivedResponse, sendRequest } from '../outgoing/send-request.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 import { timeLimitRule } from '../time/deadline.ts'
 import { runWithin } from '../time/run-within.ts'
-import { type Attempt, type CallFailure, toAttempt } from './answer.ts'
 
 /**
  * Headers for every call, or a function that returns them. The function is called before each call and may be
@@ -83,15 +83,29 @@ export const onProgressRule = { holds: optional(isFunction), expected: 'a functi
 export const DEFAULT_PATIENCE = 1_800_000
 const DEFAULT_TIME_LIMIT = 60_000
 /**
- * The maximum size of a body, in bytes after decompression: several times the size of the service's largest response.
+ * The maximum size of a body, in MiB after decompression: several times the size of the service's largest response.
  */
-const BODY_LIMIT = 4 * 1024 * 1024
+const BODY_LIMIT = 4
 
-export interface Call<Value> {
+/** The outcome of sending a call once. */
+export type Attempt<Value> = { readonly value: Value } | { readonly failure: CallFailure }
+
+export interface CallFailure {
+  readonly status?: number | undefined
+  readonly code?: string | undefined
+  readonly message: string
+  readonly cause?: unknown
+  /** Whether the same call may succeed later. */
+  readonly mayPass: boolean
+  /** How long the client must wait before the next attempt, according to the response, in milliseconds. */
+  readonly retryAfter?: number | undefined
+}
+
+interface Call<Value> {
   readonly url: string | URL
   /** Sent as JSON with POST. Without a body, the call is a GET. */
   readonly body?: object
-  /** Reads the body of the response; see {@link toAttempt}. */
+  /** Turns the parsed body of a 200 into the value. Throws an error if the body is wrong; the message says why. */
   readonly read: (body: unknown) => Value
 }
 
@@ -157,7 +171,7 @@ export async function sendOnce<Value>(
   if (body) init.body = JSON.stringify(body)
   if (credentials !== undefined) init.credentials = credentials
   try {
-    const received = await sendRequest(url, init, { fetch, timeLimit, bodyLimit: BODY_LIMIT, signal })
+    const received = await sendRequest(url, init, { fetch, timeLimit, bodyLimit: BODY_LIMIT * 1024 * 1024, signal })
     return toAttempt(received, read, url, secrets)
   } catch (cause) {
     signal?.throwIfAborted()
@@ -182,4 +196,108 @@ function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<v
     signal?.addEventListener('abort', onAbort, { once: true })
     if (signal?.aborted) onAbort()
   })
+}
+
+/**
+ * The maximum length of a code or message from the service, in UTF-16 code units. Longer codes and messages are
+ * shortened, because they are logged and shown on terminals.
+ */
+const LONGEST_TEXT = 1000
+
+/** What no message may show: the API key, and the values of the headers that the caller adds. */
+export interface Secrets {
+  readonly apiKey?: string | undefined
+  readonly headers?: Headers | undefined
+}
+
+/** A shorter value of a header, such as `1` or `en`, is no secret, and replacing it would make messages unreadable. */
+const SHORTEST_SECRET = 8
+
+/**
+ * Turns text from a response into one line, and replaces secrets in it, because a proxy may have copied the request's
+ * headers into the response.
+ */
+export function toSafeText(text: string, { apiKey, headers = new Headers() }: Secrets): string {
+  const values = [...headers.values()].flatMap(value => [value, ...value.split(/[\s;,=]+/)])
+  const secrets = values.filter(({ length }) => length >= SHORTEST_SECRET)
+  const withoutKey = apiKey === undefined ? text : text.replaceAll(apiKey, '[API key]')
+  return toPlainText(
+    secrets.reduce((part, secret) => part.replaceAll(secret, '[header]'), withoutKey),
+    LONGEST_TEXT,
+  )
+}
+
+function toAttempt<Value>(
+  received: ReceivedResponse,
+  read: (body: unknown) => Value,
+  url: string | URL,
+  secrets: Secrets,
+): Attempt<Value> {
+  const { status, retryAfter, text, isCut } = received
+  const body = parse(text)
+  if (status === 200) {
+    if (isCut) return { failure: { status, message: `The response is larger than ${BODY_LIMIT} MiB.`, mayPass: false } }
+    if (body === undefined) return { failure: toFailure(received, secrets) }
+    try {
+      return { value: read(body) }
+    } catch (cause) {
+      const message = `The response does not belong to this operation: ${(cause as Error).message}.`
+      return { failure: { status, message, mayPass: false } }
+    }
+  }
+  // In browsers, a redirect has the status 0.
+  if (status < 200 || (status >= 300 && status < 400)) {
+    return { failure: { status: status || undefined, message: describeRedirect(received, url), mayPass: false } }
+  }
+  const { error, message } = (body ?? {}) as { error?: unknown; message?: unknown }
+  return {
+    failure: {
+      status,
+      code: isText(error) ? toSafeText(error, secrets) : undefined,
+      message: isText(message) ? toSafeText(message, secrets) : `The response was HTTP ${status}.`,
+      mayPass: status === 408 || status === 429 || status >= 500,
+      retryAfter,
+    },
+  }
+}
+
+/** The client follows no redirect: `fetch` could turn the POST into a GET, or send the key to another server. */
+function describeRedirect({ location }: ReceivedResponse, url: string | URL): string {
+  const { href } = new URL(url)
+  const target = location !== undefined && URL.canParse(location, href) ? new URL(location, href).href : undefined
+  const isAtSlash = target === undefined ? href.endsWith('/') : `${target}/` === href
+  const advice = isAtSlash ? 'use the address without the slash' : 'use the address to which the service redirects'
+  return `The call was redirected; ${advice}.`
+}
+
+/**
+ * If the JSON was cut short, a retry may get the complete response. If the body is a login page, a retry would get the
+ * same page.
+ */
+function toFailure({ status, mediaType, text }: ReceivedResponse, secrets: Secrets): CallFailure {
+  const isCutShort = /json/i.test(mediaType) && /^\s*(\{|$)/.test(text)
+  if (isCutShort) return { status, message: 'The response is not complete JSON.', mayPass: true }
+  const type = mediaType === '' ? 'without a content type' : `with the content type "${toSafeText(mediaType, secrets)}"`
+  const message = `The response is not JSON: HTTP ${status} ${type}. It comes from another service, or from a proxy.`
+  return { status, message, mayPass: false }
+}
+
+/** @returns The parsed text; `undefined` if the text is not JSON, for instance because it was cut short. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** @throws {Error} if a field is not a string; the message names the first such field. */
+export function requireTexts(path: string, value: unknown, fields: readonly string[]): void {
+  const wrong = fields.find(field => !isText(get(value, field)))
+  if (wrong !== undefined) throw new Error(`${path}.${wrong} is not a string`)
+}
+
+/** Returns a property of a parsed body, or `undefined` if there is none. */
+export function get(value: unknown, property: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[property] : undefined
 }

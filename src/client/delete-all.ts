@@ -1,14 +1,9 @@
 import { countDeleted, type DeleteDomainsResponse, type DeleteResult } from '../wire/response.ts'
-import type { FieldsOf } from './answer.ts'
-import type { Names } from './names-source.ts'
-import { createRun, type Run } from './run.ts'
-import { NamesError, type NamesOptions, type NamesProgress } from './send-names.ts'
+import { createRun, type Names, NamesError, type NamesOptions, type Run } from './send-names.ts'
+import type { FieldsOf } from './send-part.ts'
 
 /** Options of {@link deleteAll}. */
 export interface DeleteAllOptions extends NamesOptions<DeleteResult> {}
-
-/** The progress of {@link deleteAll}. */
-export interface DeleteProgress extends NamesProgress<DeleteResult> {}
 
 /** The results of all calls. */
 export interface DeleteAllResult {

@@ -1,7 +1,6 @@
 import { isText, optional, type Rules, requireOptions } from '../options.ts'
 import type { ListDomainsResponse, ListedDomain } from '../wire/response.ts'
-import { get, requireTexts } from './answer.ts'
-import { type CallOptions, callRules, onProgressRule, send } from './call.ts'
+import { type CallOptions, callRules, get, onProgressRule, requireTexts, send } from './call.ts'
 
 /** Options of {@link listAll}. */
 export interface ListAllOptions extends CallOptions {
@@ -60,28 +59,24 @@ export function listAll(options: ListAllOptions): AsyncGenerator<ListedDomain, v
 async function* readPages(options: ListAllOptions): AsyncGenerator<ListedDomain, void, undefined> {
   const { teamId, order, domain, below, onProgress } = options
   let { after } = options
-  // Brent's algorithm finds cursors that repeat in a cycle of any length, although it stores only one cursor.
-  let kept = after
-  for (let [done, pages] = [0, 1]; ; pages += 1) {
+  for (let done = 0; ; ) {
     const url = new URL(options.url)
     const query = { team_id: teamId, limit: PAGE_SIZE, after, order, domain, below }
     for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value)
-    const { domains, next } = await send({ url, read: body => readPage(body, kept) }, options)
+    const { domains, next } = await send({ url, read: body => readPage(body, after) }, options)
     done += domains.length
     await onProgress?.({ done, next })
     yield* domains
     if (next === null) return
     after = next
-    const isPowerOfTwo = (pages & (pages - 1)) === 0
-    if (isPowerOfTwo) kept = next
   }
 }
 
 /**
- * @throws {Error} if the page is wrong; the message says what is wrong. A cursor that repeats is also wrong, because
- *   the pages would never end.
+ * @param after The cursor of the request. The same one in the response is wrong, because the pages would never end.
+ * @throws {Error} if the page is wrong; the message says what is wrong.
  */
-function readPage(body: unknown, earlier: string | undefined): ListDomainsResponse['data'] {
+function readPage(body: unknown, after: string | undefined): ListDomainsResponse['data'] {
   const data = get(body, 'data')
   const [domains, next] = [get(data, 'domains'), get(data, 'next')]
   if (!Array.isArray(domains)) throw new Error('it has no data.domains')
@@ -89,6 +84,6 @@ function readPage(body: unknown, earlier: string | undefined): ListDomainsRespon
     requireTexts(`domains[${index}]`, listed, ['domain', 'domainId', 'createdAt'])
   if (next !== null && !isText(next)) throw new Error('data.next is neither a string nor null')
   if (next !== null && domains.length === 0) throw new Error('data.domains is empty, but data.next is not null')
-  if (next !== null && next === earlier) throw new Error('data.next is the same as for an earlier page')
+  if (next !== null && next === after) throw new Error('data.next is the same as for the previous page')
   return { domains, next }
 }

@@ -1,14 +1,9 @@
 import { countTotals, type PreviewResult, type Totals } from '../wire/response.ts'
-import type { Names } from './names-source.ts'
-import { createRun, type Run } from './run.ts'
-import { NamesError, type NamesOptions, type NamesProgress } from './send-names.ts'
+import { createRun, type Names, NamesError, type NamesOptions, type Run } from './send-names.ts'
 import { previewFields } from './send-part.ts'
 
 /** Options of {@link previewAll}. */
 export interface PreviewAllOptions extends NamesOptions<PreviewResult> {}
-
-/** The progress of {@link previewAll}. */
-export interface PreviewProgress extends NamesProgress<PreviewResult> {}
 
 /** The results of all calls. */
 export interface PreviewAllResult {
@@ -56,9 +51,15 @@ export function previewAll(domains: Names, options: PreviewAllOptions): Run<Prev
 export type PreviewPastLimit = PreviewResult | { status: 'created'; input: string; domain?: undefined }
 
 /** Previews names, including those for which the team's limit leaves no room. */
-export const previewPastLimit = {
-  path: '/preview',
-  fields: previewFields,
-  Failure: NamesError<PreviewPastLimit>,
-  resultAtLimit: (input: string) => ({ status: 'created', input }),
-} as const
+export const previewPastLimit = (names: Names, options: NamesOptions<PreviewPastLimit>) =>
+  createRun<PreviewPastLimit, readonly PreviewPastLimit[]>(
+    names,
+    options,
+    {
+      path: '/preview',
+      fields: previewFields,
+      Failure: NamesError,
+      resultAtLimit: input => ({ status: 'created', input }),
+    },
+    results => results,
+  )

@@ -1,9 +1,7 @@
 import { optional, type Rules } from '../options.ts'
 import { countTotals, type DomainResult, type Totals } from '../wire/response.ts'
-import type { FieldsOf } from './answer.ts'
-import type { Names } from './names-source.ts'
-import { createRun, type Run } from './run.ts'
-import { NamesError, type NamesOptions, type NamesProgress } from './send-names.ts'
+import { createRun, type Names, NamesError, type NamesOptions, type Run } from './send-names.ts'
+import type { FieldsOf } from './send-part.ts'
 
 /** A result of registering. */
 export type RegisterResult = DomainResult & {
@@ -23,9 +21,6 @@ export interface RegisterAllOptions extends NamesOptions<RegisterResult> {
    */
   fix?: boolean | undefined
 }
-
-/** The progress of {@link registerAll}. */
-export interface Progress extends NamesProgress<RegisterResult> {}
 
 /** The results of all calls. */
 export interface RegisterAllResult {

@@ -1,30 +1,5 @@
-import type { FailedAttempt } from './answer.ts'
-import { toWait } from './call.ts'
-
-/** Names that are sent in one call. */
-export interface Part {
-  readonly names: readonly string[]
-  /** The position of each name among all names, starting at 0, in ascending order. */
-  readonly places: readonly number[]
-  /** How many times in a row the part has failed while no other call succeeded. */
-  readonly failures: number
-  /** How many times the part has failed although the service worked: another call had succeeded in between. */
-  readonly ownFailures: number
-  /** How many calls had succeeded when the part was last sent or, if it has failed, when it last failed. */
-  readonly successesBefore: number
-  /** When the part may be sent again, as a time of `performance.now()`. `ABANDONED`: once, after all other parts. */
-  readonly dueAt: number
-}
-
-/** What a call with a part has achieved. */
-export interface PartOutcome<Result = unknown> {
-  /** The results, and the position of each result's name among all names. */
-  readonly places: readonly number[]
-  readonly results: readonly Result[]
-  /** The names that have no result, and why. */
-  readonly left?: Part
-  readonly failure?: FailedAttempt
-}
+import { type CallFailure, toWait } from './call.ts'
+import type { Part, PartOutcome } from './send-part.ts'
 
 /** While this many parts wait, no new names are sent. This limits the memory in use. */
 const MOST_PARTS_WAITING = 200
@@ -50,10 +25,10 @@ export function createRetries({ concurrency, patience }: { concurrency: number; 
   let successes = 0
   let failuresInARow = 0
   let failingSince: number | undefined
-  let lastFailure: FailedAttempt | undefined
-  let end: FailedAttempt | undefined
+  let lastFailure: CallFailure | undefined
+  let end: CallFailure | undefined
 
-  function retryLater(part: Part, failure: FailedAttempt): void {
+  function retryLater(part: Part, failure: CallFailure): void {
     lastFailure = failure
     if (part.dueAt === ABANDONED) return void abandoned.push(part)
     const isOfService = failure.code === 'domain_registration_unavailable' || failure.code === 'internal_error'
@@ -103,7 +78,7 @@ export function createRetries({ concurrency, patience }: { concurrency: number; 
     /** All parts that have no result. */
     parts: () => [...waiting, ...abandoned],
     /** Why the work cannot go on: names were abandoned, or the next retry would come too late. */
-    whyStuck(): FailedAttempt | undefined {
+    whyStuck(): CallFailure | undefined {
       if (waiting.length === 0) return abandoned.length > 0 ? lastFailure : undefined
       const { dueAt = ABANDONED } = waiting[0] ?? {}
       return dueAt < ABANDONED && dueAt > (failingSince ?? performance.now()) + patience ? lastFailure : undefined

@@ -1,9 +1,13 @@
-import { optional, type Rule, type Rules, requireOptions } from '../options.ts'
-import type { CallFailure, FailedAttempt } from './answer.ts'
-import { CallError, type CallOptions, callRules, DEFAULT_PATIENCE, onProgressRule } from './call.ts'
-import { countNames, createNamesSource, type Names } from './names-source.ts'
-import { createRetries, type Part, type PartOutcome } from './retries.ts'
-import { type BatchOperation, type ResultOfName, sendPart } from './send-part.ts'
+import { describe, isText, optional, type Rule, type Rules, requireOptions } from '../options.ts'
+import { CallError, type CallFailure, type CallOptions, callRules, DEFAULT_PATIENCE, onProgressRule } from './call.ts'
+import { createRetries } from './retries.ts'
+import { type BatchOperation, type Part, type PartOutcome, type ResultOfName, sendPart } from './send-part.ts'
+
+/** Hostnames: an array, another iterable, or an async iterable such as the lines of a file. */
+export type Names = Iterable<string> | AsyncIterable<string>
+
+/** The maximum number of hostnames in one call. */
+export const NAMES_PER_CALL = 100
 
 const DEFAULT_CONCURRENCY = 4
 /** How many calls, per concurrent call, may be sent while the results of an earlier one are missing. */
@@ -14,10 +18,11 @@ export interface NamesOptions<Result> extends CallOptions {
   /** The maximum number of calls under way at once, 1 or more. Default 4. */
   concurrency?: number | undefined
   /** Called after each call, for instance to show progress. If this function throws or rejects, the work ends. */
-  onProgress?: ((progress: NamesProgress<Result>) => void) | undefined
+  onProgress?: ((progress: Progress<Result>) => void) | undefined
 }
 
-export interface NamesProgress<Result> {
+/** The progress of {@link registerAll}, {@link deleteAll} or {@link previewAll}. */
+export interface Progress<Result = unknown> {
   /** How many names have a result. */
   readonly done: number
   /** How many names there are, if they are an array or a `Set`. Otherwise `undefined`. */
@@ -67,6 +72,41 @@ const optionRules: Rules = {
 }
 
 /**
+ * Work that begins when you use `await` or `for await`. `await` collects all results. `for await` yields each result as
+ * it arrives, keeps none, and reads further names only as the loop continues.
+ */
+export interface Run<Result, Whole> extends Promise<Whole>, AsyncIterable<Result> {}
+
+/** @param toWhole Called with the results of all names, in the order of the names. */
+export function createRun<Result extends ResultOfName, Whole>(
+  names: Names,
+  options: NamesOptions<Result>,
+  operation: NamesOperation<Result>,
+  toWhole: (results: readonly Result[]) => Whole,
+): Run<Result, Whole> {
+  let whole: Promise<Whole> | undefined
+  async function collect(): Promise<Whole> {
+    const results: Result[] = []
+    for await (const batch of sendNames(names, options, operation, results)) {
+      for (const [index, place] of batch.places.entries()) results[place] = batch.results[index] as Result
+    }
+    return toWhole(results)
+  }
+  async function* iterate(): AsyncGenerator<Result, void, undefined> {
+    for await (const { results } of sendNames(names, options, operation)) yield* results
+  }
+  const toPromise = () => (whole ??= collect())
+  return {
+    // biome-ignore lint/suspicious/noThenProperty: it is a promise
+    then: (onResolve, onReject) => toPromise().then(onResolve, onReject),
+    catch: onReject => toPromise().catch(onReject),
+    finally: onEnd => toPromise().finally(onEnd),
+    [Symbol.toStringTag]: 'Promise',
+    [Symbol.asyncIterator]: iterate,
+  }
+}
+
+/**
  * Sends any number of names in calls of 100, several at once, and yields their results in the order of the names. A
  * call that fails is retried after a while, so its results come later. A call that keeps failing is split in half. Only
  * the names of calls that are under way or have failed are in memory.
@@ -74,7 +114,7 @@ const optionRules: Rules = {
  * @param kept The results that the caller has kept so far. The error contains them.
  * @throws {TypeError} if an option or a name is invalid.
  */
-export async function* sendNames<Result extends ResultOfName>(
+async function* sendNames<Result extends ResultOfName>(
   names: Names,
   options: NamesOptions<Result>,
   { Failure, ownRules, ...operation }: NamesOperation<Result>,
@@ -88,7 +128,7 @@ export async function* sendNames<Result extends ResultOfName>(
   const retries = createRetries({ concurrency, patience })
   /** In the order in which they were sent: the calls under way, and those whose results have not been yielded yet. */
   const calls: { part: Part; controller: AbortController; outcome?: PartOutcome<Result> }[] = []
-  let crash: FailedAttempt | undefined
+  let crash: CallFailure | undefined
 
   const failure = () => crash ?? retries.end()
   const isUnderWay = ({ outcome }: { outcome?: unknown }) => outcome === undefined
@@ -166,7 +206,7 @@ export async function* sendNames<Result extends ResultOfName>(
   }
 }
 
-function explain(failure: FailedAttempt, count: number): CallFailure {
+function explain(failure: CallFailure, count: number): CallFailure {
   if (!failure.mayPass) return failure
   const message = `${count} ${count === 1 ? 'name has' : 'names have'} no result. The last failure: ${failure.message}`
   return { ...failure, message }
@@ -178,4 +218,79 @@ function toInputs(parts: readonly Part[]): readonly string[] {
     names.map((name, index) => [places[index] as number, name] as const),
   )
   return placed.sort(([one], [other]) => one - other).map(([, name]) => name)
+}
+
+/** Returns the number of names, if it is known before they are read. */
+function countNames(names: Names): number | undefined {
+  if (Array.isArray(names)) return names.length
+  return names instanceof Set ? names.size : undefined
+}
+
+/**
+ * Creates a source of names, which reads the names of the next call in advance.
+ *
+ * @param onRead Called when names are available, at the end, and after a failure.
+ * @throws {TypeError} if the names are not iterable, or are a single string, whose letters would be sent one by one.
+ */
+function createNamesSource(names: Names, onRead: () => void) {
+  if (typeof names !== 'object' || names === null || !(Symbol.iterator in names || Symbol.asyncIterator in names)) {
+    throw new TypeError(`The names must be an array or another iterable of strings; they are ${describe(names)}`)
+  }
+  const parts = readParts(names)
+  let next: Part | undefined
+  let failure: { readonly error: unknown } | undefined
+  let isAtEnd = false
+  let read = 0
+
+  function readNext(): void {
+    parts
+      .next()
+      .then(
+        ({ value, done }) => {
+          isAtEnd = done === true
+          next = value ?? undefined
+          read += value?.names.length ?? 0
+        },
+        error => {
+          isAtEnd = true
+          failure = { error }
+        },
+      )
+      .finally(onRead)
+  }
+  readNext()
+
+  return {
+    take(): Part | undefined {
+      const part = next
+      next = undefined
+      if (part) readNext()
+      return part
+    },
+    isAtEnd: () => isAtEnd,
+    /** How many names the source has returned. */
+    taken: () => read - (next?.names.length ?? 0),
+    /** The error that the iterable threw, or the error about a value that is not a string. */
+    failure: () => failure,
+    /** Lets the iterable release its resources. */
+    close: () => void parts.return(undefined).catch(() => {}),
+  }
+}
+
+async function* readParts(all: Names): AsyncGenerator<Part, void, undefined> {
+  let names: string[] = []
+  let place = 0
+  const toPart = (): Part => {
+    const places = names.map((_, index) => place - names.length + index)
+    const part = { names, places, failures: 0, ownFailures: 0, successesBefore: 0, dueAt: 0 }
+    names = []
+    return part
+  }
+  for await (const name of all) {
+    if (!isText(name)) throw new TypeError(`The name at index ${place} must be a string; it is ${describe(name)}`)
+    names.push(name)
+    place += 1
+    if (names.length === NAMES_PER_CALL) yield toPart()
+  }
+  if (names.length > 0) yield toPart()
 }

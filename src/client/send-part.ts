@@ -1,8 +1,31 @@
 import { isText } from '../options.ts'
 import type { PreviewResult } from '../wire/response.ts'
-import { type Attempt, type FailedAttempt, type FieldsByStatus, type FieldsOf, readResults } from './answer.ts'
-import { type CallOptions, sendOnce } from './call.ts'
-import type { Part, PartOutcome } from './retries.ts'
+import { type Attempt, type CallFailure, type CallOptions, get, requireTexts, sendOnce } from './call.ts'
+
+/** Names that are sent in one call. */
+export interface Part {
+  readonly names: readonly string[]
+  /** The position of each name among all names, starting at 0, in ascending order. */
+  readonly places: readonly number[]
+  /** How many times in a row the part has failed while no other call succeeded. */
+  readonly failures: number
+  /** How many times the part has failed although the service worked: another call had succeeded in between. */
+  readonly ownFailures: number
+  /** How many calls had succeeded when the part was last sent or, if it has failed, when it last failed. */
+  readonly successesBefore: number
+  /** When the part may be sent again, as a time of `performance.now()`. `ABANDONED`: once, after all other parts. */
+  readonly dueAt: number
+}
+
+/** What a call with a part has achieved. */
+export interface PartOutcome<Result = unknown> {
+  /** The results, and the position of each result's name among all names. */
+  readonly places: readonly number[]
+  readonly results: readonly Result[]
+  /** The names that have no result, and why. */
+  readonly left?: Part
+  readonly failure?: CallFailure
+}
 
 export interface ResultOfName {
   readonly status: string
@@ -18,6 +41,20 @@ export interface BatchOperation {
   readonly corrects?: boolean
   /** The result of a name for which the team's limit leaves no room. By default, such a name ends the work. */
   readonly resultAtLimit?: (input: string) => ResultOfName
+}
+
+/** The fields that a result has besides `input`, for each status. All are strings. */
+type FieldsByStatus = Readonly<Record<string, readonly string[]>>
+
+/**
+ * Lets the compiler compare such fields with the type of the results. The schemas of `src/wire` would check them too,
+ * but zod would make the client of a page six times as large.
+ */
+export type FieldsOf<Result extends { readonly status: string }> = {
+  readonly [Status in Result['status']]: readonly Exclude<
+    keyof Extract<Result, { readonly status: Status }>,
+    'status' | 'input'
+  >[]
 }
 
 export const previewFields = {
@@ -90,9 +127,31 @@ function pick<Result>({ names, places }: Part, results: readonly Result[], isCho
 
 const isInternalError = ({ status, code }: ResultOfName) => status === 'invalid' && code === 'internal_error'
 
-const notProcessed: FailedAttempt = {
+const notProcessed: CallFailure = {
   status: 200,
   code: 'internal_error',
   message: 'The service returned internal_error for them.',
   mayPass: true,
+}
+
+/**
+ * Reads one result for each name that was sent, in the order of the names. Each result is checked, because a 200 may
+ * also come from a proxy or another service, or contain the results of another call.
+ *
+ * @throws {Error} if the body is wrong; the message says what is wrong.
+ */
+function readResults<Result>(body: unknown, sent: readonly string[], fields: FieldsByStatus): readonly Result[] {
+  const results = get(get(body, 'data'), 'results')
+  if (!Array.isArray(results)) throw new Error('it has no data.results')
+  if (results.length !== sent.length) throw new Error(`it has ${results.length} results for ${sent.length} names`)
+  for (const [index, input] of sent.entries()) {
+    const [result, path] = [results[index], `results[${index}]`]
+    const status = get(result, 'status')
+    if (!isText(status) || !Object.hasOwn(fields, status)) {
+      throw new Error(`${path}.status is not one of ${Object.keys(fields).join(', ')}`)
+    }
+    if (get(result, 'input') !== input) throw new Error(`${path}.input is not the name that was sent`)
+    requireTexts(path, result, fields[status] ?? [])
+  }
+  return results
 }

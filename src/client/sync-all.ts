@@ -1,14 +1,11 @@
 import { optional, type Rules, requireOptions } from '../options.ts'
 import type { InvalidResult } from '../wire/response.ts'
-import { takeWords } from './answer.ts'
-import { CallError, type CallOptions, callRules } from './call.ts'
+import { CallError, type CallOptions, callRules, toSafeText } from './call.ts'
 import { deleteAll } from './delete-all.ts'
 import { listAll } from './list-all.ts'
-import { NAMES_PER_CALL, type Names } from './names-source.ts'
 import { previewAll, previewPastLimit } from './preview-all.ts'
 import { registerAll } from './register-all.ts'
-import { createRun } from './run.ts'
-import { concurrencyRule, type NamesOptions } from './send-names.ts'
+import { concurrencyRule, NAMES_PER_CALL, type Names, type NamesOptions } from './send-names.ts'
 
 type SharedOptions = CallOptions & Pick<NamesOptions<unknown>, 'concurrency'>
 
@@ -140,8 +137,8 @@ async function hasRoom(fresh: readonly string[], growth: number, options: Shared
 function describeRejected([first, ...others]: readonly InvalidResult[], { apiKey, headers }: SharedOptions): string {
   const more = others.length > 0 ? ` Also rejected: ${others.length} more.` : ''
   const { input = '', message = '' } = first ?? {}
-  const [words, known] = typeof headers === 'function' ? [`${JSON.stringify(input)}.`] : [message, new Headers(headers)]
-  return `A wanted name is rejected: ${takeWords(words, { apiKey, headers: known })}${more}`
+  const [text, known] = typeof headers === 'function' ? [`${JSON.stringify(input)}.`] : [message, new Headers(headers)]
+  return `A wanted name is rejected: ${toSafeText(text, { apiKey, headers: known })}${more}`
 }
 
 /** Lists the registered names before any other step, so names that other callers register later are not deleted. */
@@ -155,7 +152,7 @@ async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan
   const fresh: string[] = []
   /** The input of each wanted name, keyed by its canonical form. */
   const inputs = new Map<string, string>()
-  for await (const result of createRun(wanted, options, previewPastLimit, results => results)) {
+  for await (const result of previewPastLimit(wanted, options)) {
     if (result.status === 'invalid' && !isOwnConflict(result)) {
       refused.push(result)
       continue

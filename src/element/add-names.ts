@@ -1,7 +1,6 @@
 import { CallError } from '../client/call.ts'
 import { type PreviewPastLimit, previewPastLimit } from '../client/preview-all.ts'
 import { registerAll } from '../client/register-all.ts'
-import { createRun } from '../client/run.ts'
 import { create, createAlert, createButton, setKind } from './dom.ts'
 import { drawRow } from './draw-row.ts'
 import { explainFailure, isNotOffered, PATIENCE, type Surface } from './panel.ts'
@@ -136,7 +135,7 @@ export function createAddNames(surface: Surface, onRegistered: () => void) {
           onStep(words.checking(done, waiting.length), done, waiting.length)
         }
         const options = { ...surface.callOptions(signal), patience: PATIENCE, onProgress }
-        await createRun<PreviewPastLimit, unknown>(waiting, options, previewPastLimit, all => all)
+        await previewPastLimit(waiting, options)
       }
       const wrong = count('wrong')
       report(words.checked(count('ready'), wrong, names.repeated + count('twin')))

@@ -58,7 +58,7 @@ test('with the option "fix", registerAll registers nothing and fails if the serv
   expect(await store.count()).toBe(0)
 })
 
-test.each(['yes', 1, null])('registerAll rejects the value %j for the option `fix`', async fix => {
+test('registerAll rejects the value "yes" for the option `fix`', async () => {
   const { options } = await serve()
-  await expect(registerAll(pasted, { ...options, fix } as never)).rejects.toThrow('"fix" must be true or false')
+  await expect(registerAll(pasted, { ...options, fix: 'yes' } as never)).rejects.toThrow('"fix" must be true or false')
 })

@@ -70,7 +70,7 @@ export type { TraceContext } from './runtime/tracing.ts'
 export type { DomainStore, ListOptions } from './store/contract.ts'
 export type { ManagedStore } from './store/managed-store.ts'
 export type { ExportDomainsQuery, ListDomainsQuery } from './wire/query.ts'
-export type { RegisterDomainsRequest } from './wire/request.ts'
+export type { RegisterDomainsRequest } from './wire/request-schemas.ts'
 export {
   countTotals,
   type DeleteDomainsResponse,

@@ -2,8 +2,7 @@ import { toPlainText } from '../errors/plain-text.ts'
 import { isFunction, isText, matches, optional, type Rules } from '../options.ts'
 import { httpUrlRule, type ReceivedResponse, sendRequest } from '../outgoing/send-request.ts'
 import type { Awaitable } from '../time/awaitable.ts'
-import { timeLimitRule } from '../time/deadline.ts'
-import { runWithin } from '../time/run-within.ts'
+import { runWithin, timeLimitRule } from '../time/deadline.ts'
 
 /**
  * Headers for every call, or a function that returns them. The function is called before each call and may be

@@ -1,4 +1,4 @@
-export type { RegisterDomainsRequest } from '../wire/request.ts'
+export type { RegisterDomainsRequest } from '../wire/request-schemas.ts'
 export type {
   DeleteResult,
   DomainResult,

@@ -1,13 +1,10 @@
 import { insufficientScope } from '../errors/call-errors.ts'
 
-/** The scope that a key needs to register domains. */
-const REQUIRED_SCOPE = 'domains:create'
-
 /**
  * All scopes: `domains:create` allows a key to register and preview, `domains:delete` to delete, and `domains:read` to
  * list and export.
  */
-export const SCOPES = [REQUIRED_SCOPE, 'domains:delete', 'domains:read'] as const
+export const SCOPES = ['domains:create', 'domains:delete', 'domains:read'] as const
 
 /** One of {@link SCOPES}. */
 export type Scope = (typeof SCOPES)[number]
@@ -37,7 +34,7 @@ export function requireKeyContext(keyContext: KeyContext): void {
  * @throws {TypeError} if the value is not a key context.
  * @throws {ApiError} 403 `insufficient_scope`, with the challenge of RFC 6750, section 3.1.
  */
-export function requireScope(keyContext: KeyContext, scope: Scope = REQUIRED_SCOPE): void {
+export function requireScope(keyContext: KeyContext, scope: Scope): void {
   requireKeyContext(keyContext)
   if (keyContext.scopes.includes(scope)) return
   throw insufficientScope(scope)

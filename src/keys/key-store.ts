@@ -55,17 +55,3 @@ export interface ManagedKeyStore extends KeyStore {
    */
   listKeys(owner: KeyOwner): Awaitable<readonly StoredKeyRecord[]>
 }
-
-/** A store whose methods return values, not promises. */
-export type Synchronous<Store> = {
-  [Method in keyof Store]: Store[Method] extends (...parameters: infer Parameters) => infer Returned
-    ? (...parameters: Parameters) => Awaited<Returned>
-    : never
-}
-
-/** A store whose methods always return promises. */
-export type Promised<Store> = {
-  [Method in keyof Store]: Store[Method] extends (...parameters: infer Parameters) => infer Returned
-    ? (...parameters: Parameters) => Promise<Awaited<Returned>>
-    : never
-}

@@ -6,7 +6,14 @@ import {
   requireRecord,
   type StoredKeyRecord,
 } from './key-record.ts'
-import type { ManagedKeyStore, Synchronous } from './key-store.ts'
+import type { ManagedKeyStore } from './key-store.ts'
+
+/** A store whose methods return values, not promises. */
+type Synchronous<Store> = {
+  [Method in keyof Store]: Store[Method] extends (...parameters: infer Parameters) => infer Returned
+    ? (...parameters: Parameters) => Awaited<Returned>
+    : never
+}
 
 /** A key store in memory. */
 export interface MemoryKeyStore extends Synchronous<ManagedKeyStore> {}

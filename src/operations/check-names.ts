@@ -5,11 +5,11 @@ import { isAddress, isWildcard } from '../rules/name.ts'
 import { createHoldings, findBases, judge } from '../rules/overlap.ts'
 import type { Team } from '../rules/registration.ts'
 import { createLookUp } from '../rules/request.ts'
-import { type NameRefusal, refusalCodes, type Submitted } from '../rules/submitted.ts'
+import type { NameRefusal, Submitted } from '../rules/submitted.ts'
 import type { DomainStore } from '../store/contract.ts'
 import type { Awaitable } from '../time/awaitable.ts'
-import { type Deadline, waitForStore } from '../time/deadline.ts'
-import { runWithin } from '../time/run-within.ts'
+import { type Deadline, runWithin, waitForStore } from '../time/deadline.ts'
+import { invalidCodes } from '../wire/response.ts'
 import { type CallProgress, requireMethod, tryStore } from './call.ts'
 
 /** A name that a call would newly register. */
@@ -110,15 +110,17 @@ export async function askAboutNames(
   })
 }
 
+const listCodes = () => Object.keys(invalidCodes).filter(code => code !== 'internal_error')
+
 function isAnswer(answer: unknown): boolean {
   if (answer === null) return true
   const { code, message, reason } = (answer ?? {}) as Partial<Record<keyof NameRefusal, unknown>>
   const isReason = reason === undefined || (typeof reason === 'string' && reason !== '')
-  return refusalCodes.includes(code as NameRefusal['code']) && typeof message === 'string' && message !== '' && isReason
+  return listCodes().includes(code as string) && typeof message === 'string' && message !== '' && isReason
 }
 
 const wrongAnswer = () =>
   new TypeError(
     '"checkNames" must return an array with one entry for each name: null, or an object with a "code" ' +
-      `(${refusalCodes.join(', ')}), a "message" and perhaps a "reason"`,
+      `(${listCodes().join(', ')}), a "message" and perhaps a "reason"`,
   )

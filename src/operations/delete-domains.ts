@@ -4,7 +4,7 @@ import { isName, readSubmitted } from '../rules/submitted.ts'
 import { trace } from '../runtime/tracing.ts'
 import type { DomainStore } from '../store/contract.ts'
 import { waitForStore } from '../time/deadline.ts'
-import { parseRequest } from '../wire/request.ts'
+import { readFields } from '../wire/request-schemas.ts'
 import { countDeleted, type DeleteDomainsResponse, type DeleteResult, toInvalidResult } from '../wire/response.ts'
 import {
   type CallProgress,
@@ -52,7 +52,7 @@ export const runDelete = (
     const deadline = startDeadline(options)
     const release = requireMethod(store, 'release')
     requireScope(keyContext, 'domains:delete')
-    const request = parseRequest(body, keyContext)
+    const request = readFields('body', body, keyContext)
     context.count = request.domains.length
     const team = await requireActiveTeam(request.teamId, keyContext, store, deadline, progress)
     context.teamId = team.id

@@ -4,7 +4,7 @@ import { createLookUp, findLimitError } from '../rules/request.ts'
 import { isName, readSubmitted } from '../rules/submitted.ts'
 import type { DomainStore } from '../store/contract.ts'
 import { waitForStore } from '../time/deadline.ts'
-import { parseRequest } from '../wire/request.ts'
+import { readFields } from '../wire/request-schemas.ts'
 import { countTotals, type PreviewDomainsResponse, type PreviewResult, toInvalidPreview } from '../wire/response.ts'
 import {
   type CallProgress,
@@ -53,7 +53,7 @@ export async function runPreview(
   const { checkNames } = options
   const find = requireMethod(store, 'find')
   requireScope(keyContext, 'domains:create')
-  const request = parseRequest(body, keyContext)
+  const request = readFields('body', body, keyContext)
   const team = await requireActiveTeam(request.teamId, keyContext, store, deadline, progress)
   const maxDomains = team.maxDomains ?? null
 

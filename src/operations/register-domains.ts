@@ -8,7 +8,7 @@ import { isName, readSubmitted } from '../rules/submitted.ts'
 import { trace } from '../runtime/tracing.ts'
 import type { DomainStore } from '../store/contract.ts'
 import { CALL_TIME_LIMIT, createDeadline, type Deadline, timeLimitRule } from '../time/deadline.ts'
-import { parseRequest } from '../wire/request.ts'
+import { readFields } from '../wire/request-schemas.ts'
 import { countTotals, type DomainResult, type RegisterDomainsResponse, toInvalidResult } from '../wire/response.ts'
 import { type CallProgress, type OperationOptions, requireActiveTeam, requireMethod } from './call.ts'
 import { askAboutNames, type CheckNames, checkNamesRule } from './check-names.ts'
@@ -75,8 +75,8 @@ export const runRegister = (
     if (checkNames) requireMethod(store, 'find')
     const deadline = createDeadline(timeLimit)
 
-    requireScope(keyContext)
-    const request = parseRequest(body, keyContext)
+    requireScope(keyContext, 'domains:create')
+    const request = readFields('body', body, keyContext)
     context.count = request.domains.length
     const team = await requireActiveTeam(request.teamId, keyContext, store, deadline, progress)
     context.teamId = team.id

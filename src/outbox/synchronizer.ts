@@ -1,8 +1,7 @@
 import { describeReason } from '../errors/failure-log.ts'
 import type { Registration } from '../rules/registration.ts'
 import { trace } from '../runtime/tracing.ts'
-import { createDeadline, type Deadline, TimeLimitError } from '../time/deadline.ts'
-import { runWithin } from '../time/run-within.ts'
+import { createDeadline, type Deadline, runWithin, TimeLimitError } from '../time/deadline.ts'
 import {
   changeOf,
   type LeasedChange,

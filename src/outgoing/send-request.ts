@@ -1,5 +1,5 @@
 import type { Rule } from '../options.ts'
-import { runWithin } from '../time/run-within.ts'
+import { runWithin } from '../time/deadline.ts'
 
 /** A URL that `fetch` can call. The URL is not shown in messages, because it may contain a password. */
 export const httpUrlRule = (example: string): Rule => ({

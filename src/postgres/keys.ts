@@ -1,6 +1,6 @@
 import { requireChanges, requireHash, requireOwner, requireRecord, type StoredKeyRecord } from '../keys/key-record.ts'
 import { type KeyRow, keyColumns, toStoredRecord } from '../keys/key-row.ts'
-import type { ManagedKeyStore, Promised } from '../keys/key-store.ts'
+import type { ManagedKeyStore } from '../keys/key-store.ts'
 import { requireOptions } from '../options.ts'
 import { toSelectList } from '../store/rows.ts'
 import { createDeadline } from '../time/deadline.ts'
@@ -13,6 +13,13 @@ import { toMilliseconds, toTime } from './statements.ts'
 export interface PostgresKeyStoreOptions extends PostgresSchemaOptions, DriverOptions {
   /** Milliseconds for each call, including the wait for a connection. Default 10,000. */
   timeLimit?: number | undefined
+}
+
+/** A store whose methods always return promises. */
+type Promised<Store> = {
+  [Method in keyof Store]: Store[Method] extends (...parameters: infer Parameters) => infer Returned
+    ? (...parameters: Parameters) => Promise<Awaited<Returned>>
+    : never
 }
 
 /** A key store in PostgreSQL. */

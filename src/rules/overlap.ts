@@ -9,7 +9,7 @@ import {
   type NamesBelow,
   type Registration,
 } from './registration.ts'
-import type { Submitted } from './submitted.ts'
+import type { ConflictCode, Submitted } from './submitted.ts'
 
 /** The registrations that are relevant to the names of one call. */
 interface Holdings {
@@ -53,8 +53,6 @@ interface Conflict {
   readonly count?: number
   readonly message: string
 }
-
-export type ConflictCode = 'wildcard_conflict' | 'subdomain_conflict' | 'domain_already_licensed'
 
 /**
  * The rules of overlap. A name covers itself. `*.d` covers every name and narrower wildcard below `d` within the same

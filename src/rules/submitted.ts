@@ -1,21 +1,13 @@
-import { classifyHostname, type InvalidHostname, toFormerName } from '../hostname/classify.ts'
+import { classifyHostname, type HostnameRejection, type InvalidHostname, toFormerName } from '../hostname/classify.ts'
 import { baseOf, isWildcard, type Name } from './name.ts'
 
-/** The codes with which the application may reject a new name: all codes of results except `internal_error`. */
-export const refusalCodes = [
-  'empty_domain',
-  'invalid_domain',
-  'public_suffix_domain',
-  'internal_domain',
-  'reserved_ip',
-  'wildcard_conflict',
-  'subdomain_conflict',
-  'domain_already_licensed',
-] as const
+/** The codes of the rules of overlap. */
+export type ConflictCode = 'wildcard_conflict' | 'subdomain_conflict' | 'domain_already_licensed'
 
 /** The application's word against a new name, which becomes the result of the name. */
 export interface NameRefusal {
-  code: (typeof refusalCodes)[number]
+  /** Any code of a result except `internal_error`. */
+  code: HostnameRejection | ConflictCode
   /** A message for people, in your own words. It is sent to the caller unchanged. */
   message: string
   /**

@@ -51,7 +51,8 @@ export function createDeadline(milliseconds: number, timeLimit = milliseconds): 
     timeLimit,
     remaining,
     wait(value, limit = Number.POSITIVE_INFINITY) {
-      return isPromiseLike(value) ? settleWithin(value, Math.min(limit, remaining()), explain(limit)) : value
+      if (!isPromiseLike(value)) return value
+      return runWithin({ milliseconds: Math.min(limit, remaining()), message: explain(limit) }, () => value)
     },
   }
 }
@@ -73,14 +74,40 @@ export function isPromiseLike<T>(value: Awaitable<T>): value is PromiseLike<T> {
   return typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === 'function'
 }
 
-function settleWithin<T>(value: PromiseLike<T>, milliseconds: number, message: string): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      reject(new TimeLimitError(message))
-    }, milliseconds)
-    // If a thenable throws an error, `Promise.resolve` turns it into a rejection.
-    Promise.resolve(value)
-      .then(resolve, reject)
-      .finally(() => clearTimeout(timer))
+/** When to stop waiting for work. */
+interface Limits {
+  readonly milliseconds: number
+  /** The message of the error that is thrown when the time limit is reached. */
+  readonly message: string
+  /** Ends the wait earlier. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Calls `work`, and waits until it settles or a limit is reached. The signal that `work` gets is aborted when a limit
+ * is reached. If `work` ignores that signal and continues, its outcome is ignored.
+ *
+ * @throws {TimeLimitError} when the wait times out.
+ * @throws The reason of `signal`, once this signal is aborted. If `signal` is aborted from the start, `work` is not
+ *   called.
+ */
+export async function runWithin<T>(
+  { milliseconds, message, signal }: Limits,
+  work: (signal: AbortSignal) => Awaitable<T>,
+): Promise<T> {
+  signal?.throwIfAborted()
+  const controller = new AbortController()
+  const stop = () => controller.abort(signal?.reason)
+  signal?.addEventListener('abort', stop, { once: true })
+  const timer = setTimeout(() => controller.abort(new TimeLimitError(message)), Math.ceil(milliseconds))
+  const aborted = new Promise<never>((_, reject) => {
+    controller.signal.addEventListener('abort', () => reject(controller.signal.reason), { once: true })
   })
+  const run = async () => work(controller.signal)
+  try {
+    return await Promise.race([aborted, run()])
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', stop)
+  }
 }

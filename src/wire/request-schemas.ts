@@ -111,11 +111,20 @@ export const teamRequests = {
   export: exported.omit({ team_id: true }),
 }
 
+/** The JSON body of a call. */
+export interface RegisterDomainsRequest {
+  /** 1 to 100 hostnames. */
+  domains: string[]
+  /** The ID of the team, 1 to 64 digits. Required with an organization key, and ignored with a team key. */
+  team_id?: string | undefined
+}
+
 type Request = keyof typeof teamRequests
 type Fields<Name extends Request> = z.output<(typeof teamRequests)[Name]> & { readonly teamId: string }
 
 /**
- * Reads the fields of a body or of a query.
+ * Reads the fields of a body or of a query. The team is the one in the request or, with a team key, the owner of the
+ * key.
  *
  * @throws {ApiError} 400 `invalid_request`. The message names the path of the first error, such as `domains[3]`, and
  *   does not repeat the value.
@@ -128,7 +137,13 @@ export function readFields<Name extends Request>(name: Name, sent: unknown, keyC
 
 /** @throws {ApiError} as for {@link readFields}. */
 export function parse<Schema extends z.ZodType>(schema: Schema, sent: unknown): z.output<Schema> {
-  const result = schema.safeParse(sent)
+  let result: z.ZodSafeParseResult<z.output<Schema>>
+  try {
+    result = schema.safeParse(sent)
+  } catch (cause) {
+    // The value is not plain data: for instance, one of its getters throws.
+    throw invalidRequest('The request could not be read.', cause)
+  }
   if (result.success) return result.data
   const [{ path, message }] = result.error.issues as [z.core.$ZodIssue]
   throw invalidRequest(`${path.map((key, at) => (at ? `[${String(key)}]` : String(key))).join('')} ${message}`.trim())

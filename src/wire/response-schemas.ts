@@ -1,27 +1,10 @@
 import * as z from 'zod'
-import type { HostnameRejection } from '../hostname/classify.ts'
 import { MAX_DOMAINS, MAX_LIMIT } from './request-schemas.ts'
-import type { InvalidCode } from './response.ts'
+import { invalidCodes, rejections } from './response.ts'
 
-// The public types are interfaces, because editors and the reference show an interface by
-// its name and with its comments, and because callers then need no types of zod. A test lets the compiler check that
-// each schema and its type are equal.
-
-/** The meaning of each code of a hostname. The compiler reports a missing code. */
-const rejections: Readonly<Record<HostnameRejection, string>> = {
-  empty_domain: 'Empty, or only white space.',
-  invalid_domain: 'The input is not a hostname, or is a public IP address in an unusual spelling.',
-  public_suffix_domain: 'A public suffix such as `co.uk`, or a wildcard over one.',
-  internal_domain: 'Not in the public DNS.',
-  reserved_ip: 'An IP address that is not public, in any spelling.',
-}
-const invalidCodes: Readonly<Record<InvalidCode, string>> = {
-  ...rejections,
-  wildcard_conflict: 'A wildcard of the same team already covers the hostname.',
-  subdomain_conflict: 'The wildcard would cover hostnames that the same team has registered.',
-  domain_already_licensed: 'The hostname overlaps with a registration of another team.',
-  internal_error: 'This hostname may not have been saved, although others were. Send it again later.',
-}
+// The public types are interfaces, because editors and the reference show an interface by its name and with its
+// comments, and because callers then need no types of zod. A test lets the compiler check that each schema and its type
+// are equal.
 
 /** A Markdown list of codes and what they mean. */
 export const toMarkdownList = (meanings: Readonly<Record<string, string>>): string =>

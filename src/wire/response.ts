@@ -1,15 +1,28 @@
 import type { ErrorCode } from '../errors/api-error.ts'
 import type { HostnameRejection, InvalidHostname } from '../hostname/classify.ts'
 import type { HostnameDetails, HostnameReason } from '../hostname/mistakes/mistake.ts'
-import type { ConflictCode, Verdict } from '../rules/overlap.ts'
+import type { Verdict } from '../rules/overlap.ts'
+import type { ConflictCode } from '../rules/submitted.ts'
 
 /** Why a hostname was not registered. The codes of {@link HostnameRejection} depend only on the hostname. */
-export type InvalidCode =
-  | HostnameRejection
-  | 'wildcard_conflict'
-  | 'subdomain_conflict'
-  | 'domain_already_licensed'
-  | 'internal_error'
+export type InvalidCode = HostnameRejection | ConflictCode | 'internal_error'
+
+/** The meaning of each code of a hostname. The compiler reports a missing code. */
+export const rejections: Readonly<Record<HostnameRejection, string>> = {
+  empty_domain: 'Empty, or only white space.',
+  invalid_domain: 'The input is not a hostname, or is a public IP address in an unusual spelling.',
+  public_suffix_domain: 'A public suffix such as `co.uk`, or a wildcard over one.',
+  internal_domain: 'Not in the public DNS.',
+  reserved_ip: 'An IP address that is not public, in any spelling.',
+}
+/** Likewise, of every code of a result. */
+export const invalidCodes: Readonly<Record<InvalidCode, string>> = {
+  ...rejections,
+  wildcard_conflict: 'A wildcard of the same team already covers the hostname.',
+  subdomain_conflict: 'The wildcard would cover hostnames that the same team has registered.',
+  domain_already_licensed: 'The hostname overlaps with a registration of another team.',
+  internal_error: 'This hostname may not have been saved, although others were. Send it again later.',
+}
 
 /** The hostname is registered: by this call, or earlier by the same team. */
 export interface RegisteredResult {

@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { isApiError } from '../../src/index.ts'
-import { parseRequest } from '../../src/wire/request.ts'
-import { requests, teamRequests } from '../../src/wire/request-schemas.ts'
+import { isApiError, type KeyContext } from '../../src/index.ts'
+import { readFields, requests, teamRequests } from '../../src/wire/request-schemas.ts'
 import { organization, team1 } from '../fixtures.ts'
 
 const domains = ['example.com']
 
-function refusal(body: unknown, keyContext: Parameters<typeof parseRequest>[1]): string {
+function refusal(body: unknown, keyContext: KeyContext): string {
   try {
-    parseRequest(body, keyContext)
+    readFields('body', body, keyContext)
   } catch (error) {
     if (isApiError(error) && error.code === 'invalid_request' && error.status === 400) return error.message
     throw error
@@ -42,7 +41,7 @@ describe('a request body sent with either kind of key', () => {
     const withHostnames = (length: number) => ({ domains: Array(length).fill('example.com'), team_id: '1' })
     for (const keyContext of [team1, organization]) {
       for (const length of [1, 100]) {
-        expect(parseRequest(withHostnames(length), keyContext).domains).toHaveLength(length)
+        expect(readFields('body', withHostnames(length), keyContext).domains).toHaveLength(length)
       }
       expect(refusal(withHostnames(101), keyContext)).toContain('domains must contain at most 100')
     }
@@ -56,7 +55,7 @@ describe('a request body sent with either kind of key', () => {
   })
 
   test('may contain unknown fields, which are ignored', () => {
-    expect(parseRequest({ domains, note: 'x', __proto__: null }, team1)).toEqual({ domains, teamId: '1' })
+    expect(readFields('body', { domains, note: 'x', __proto__: null }, team1)).toEqual({ domains, teamId: '1' })
   })
 
   test('is never quoted in the message that rejects it', () => {
@@ -71,15 +70,15 @@ describe('a request body sent with either kind of key', () => {
         throw cause
       },
     }
-    expect(() => parseRequest(body, team1)).toThrow(
-      expect.objectContaining({ code: 'invalid_request', message: 'The request body could not be read.', cause }),
+    expect(() => readFields('body', body, team1)).toThrow(
+      expect.objectContaining({ code: 'invalid_request', message: 'The request could not be read.', cause }),
     )
   })
 })
 
 describe('a request body sent with an organization key', () => {
   test('names the team in team_id', () => {
-    expect(parseRequest({ domains, team_id: '2' }, organization)).toEqual({ domains, teamId: '2' })
+    expect(readFields('body', { domains, team_id: '2' }, organization)).toEqual({ domains, teamId: '2' })
   })
 
   test('is rejected because of `domains` if both `domains` and `team_id` are invalid', () => {
@@ -98,7 +97,7 @@ describe('a request body sent with a team key', () => {
   test.each([undefined, null, '2', 2, 'abc', {}, []].map(team_id => [team_id]))(
     'is accepted, and its team_id %j is ignored',
     team_id => {
-      expect(parseRequest({ domains, team_id }, team1)).toEqual({ domains, teamId: '1' })
+      expect(readFields('body', { domains, team_id }, team1)).toEqual({ domains, teamId: '1' })
     },
   )
 })

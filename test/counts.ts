@@ -8,41 +8,41 @@ const table = {
   /** Random inputs for each property of hostnames. */
   properties: /*               */ [2_000, 50_000],
   /** Mutations of hostnames, of which many get a suggestion. */
-  suggestions: /*              */ [10_000, 1_000_000],
+  suggestions: /*              */ [3_000, 1_000_000],
   /** Random spellings of addresses, compared with Node's readings. */
   spellings: /*                */ [5_000, 1_000_000],
   /** Generated names and labels, compared with other implementations. */
-  generatedNames: /*           */ [5_000, 100_000],
+  generatedNames: /*           */ [2_000, 100_000],
   /** Random requests of each kind. */
   fuzzedRequests: /*           */ [60, 600],
   /** Races of simultaneous calls. The results of a race must be possible in some order of its calls. */
-  races: /*                    */ [12, 250],
+  races: /*                    */ [6, 250],
   /** Random monitors, each with its own answer to each change. */
-  monitors: /*                 */ [300, 10_000],
+  monitors: /*                 */ [100, 10_000],
   /** Transactions of an application that compete for the same registrable domains. */
   transactions: /*             */ [20, 400],
   /** Places at which a connection is cut. */
   cuts: /*                     */ [6, 24],
   /**
-   * The maximum number of cases, of about 150 in the suite, that run with each additional PostgreSQL driver and with
-   * the stores of examples. The seed decides which cases.
+   * The maximum number of cases, of about 150 in the suite, that run with each additional PostgreSQL driver, in the
+   * application's transaction, and with the stores of examples. The seed decides which cases.
    */
-  casesOfDrivers: /*           */ [25, 1_000],
+  casesOfDrivers: /*           */ [12, 1_000],
   /** Calls that get 503 because the monitor is unavailable. */
   callsWithoutMonitor: /*      */ [300, 5_000],
   /**
    * Code points from U+3000 on that are compared with another implementation. All code points before U+3000 are
    * compared in every run.
    */
-  codePoints: /*               */ [70_000, 0x110000],
+  codePoints: /*               */ [20_000, 0x110000],
   /** Registrations that are exported or reconciled. */
-  registrations: /*            */ [10_000, 1_000_000],
+  registrations: /*            */ [3_000, 1_000_000],
   /** How many times a server or a database is killed. */
   kills: /*                    */ [3, 12],
   /** Calls with keys of all kinds, made while keys are revoked. `npm test` skips this test. */
   lookups: /*                  */ [1_000, 5_000],
   /** For how many seconds processes are killed at random. */
-  secondsOfKilling: /*         */ [3, 60],
+  secondsOfKilling: /*         */ [1, 60],
 } as const
 
 type Counts = Readonly<Record<keyof typeof table, number>>

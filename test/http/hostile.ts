@@ -194,7 +194,10 @@ const readBefore = new Map<string, readonly number[]>([
 interface HostileOptions {
   /** Whether the application's parser reads the body before the package does. */
   readonly bodyIsReadBefore?: boolean
-  /** Opens empty stores, with the teams of the fixtures. Default: in memory. */
+  /**
+   * Opens empty stores, with the teams of the fixtures. Default: in memory. Only the body of a call reaches a store, so
+   * with given stores, only the cases about bodies run.
+   */
   readonly open?: () => Awaitable<{ readonly store: ManagedStore; readonly keys?: ManagedKeyStore }>
 }
 
@@ -205,11 +208,11 @@ interface HostileOptions {
 export function describeHostileHttp(
   name: string,
   start: StartServer,
-  { bodyIsReadBefore = false, open = () => ({ store: createStore() }) }: HostileOptions = {},
+  { bodyIsReadBefore = false, open }: HostileOptions = {},
 ): void {
   describe(`${name}: hostile input`, () => {
     async function serve() {
-      const { store, keys: opened } = await open()
+      const { store, keys: opened } = open ? await open() : { store: createStore(), keys: undefined }
       const { keys, issue } = createKeys(opened)
       const keyOf = { team: await issue('team', '1'), organization: await issue('organization', '10') }
       const otherTeamKey = await issue('team', '3')
@@ -255,27 +258,33 @@ export function describeHostileHttp(
       return { origin, otherTeamKey, onError, compose, send }
     }
 
-    test.each([
+    const aboutBodies = ['requests with odd or malformed bodies', bodies] as const
+    const aboutOthers = [
       ['requests with odd or malformed headers', headerFields],
-      ['requests with odd or malformed bodies', bodies],
       ['requests with malformed lengths, chunks and request lines', framing],
-    ])('%s, all sent at once, do not disturb a valid call', async (_, cases) => {
-      const { send, onError } = await serve()
-      async function sendHostile([claim, sent, statuses, message]: Case) {
-        const [response] = await send(sent, claim)
-        if (statuses.length === 0) return expect([undefined, 400], claim).toContain(response?.status)
-        const expected = (bodyIsReadBefore && readBefore.get(claim)) || statuses
-        expect(expected, `${claim}: ${response?.status} ${response?.body}`).toContain(response?.status)
-        if (message && response?.status !== 200 && response?.headers.has('content-type'))
-          expect(JSON.parse(response.body).message, claim).toMatch(message)
-      }
-      async function sendGood() {
-        const [response] = await send({ body: call('www.undisturbed.com') })
-        expect(JSON.parse(response?.body ?? '').data.totals).toEqual({ created: 1, existing: 0, invalid: 0 })
-      }
-      await Promise.all([...cases.map(sendHostile), sendGood()])
-      expect(onError).not.toHaveBeenCalled()
-    })
+    ] as const
+    test.each([aboutBodies, ...(open ? [] : aboutOthers)])(
+      '%s, all sent at once, do not disturb a valid call',
+      async (_, cases) => {
+        const { send, onError } = await serve()
+        async function sendHostile([claim, sent, statuses, message]: Case) {
+          const [response] = await send(sent, claim)
+          if (statuses.length === 0) return expect([undefined, 400], claim).toContain(response?.status)
+          const expected = (bodyIsReadBefore && readBefore.get(claim)) || statuses
+          expect(expected, `${claim}: ${response?.status} ${response?.body}`).toContain(response?.status)
+          if (message && response?.status !== 200 && response?.headers.has('content-type'))
+            expect(JSON.parse(response.body).message, claim).toMatch(message)
+        }
+        async function sendGood() {
+          const [response] = await send({ body: call('www.undisturbed.com') })
+          expect(JSON.parse(response?.body ?? '').data.totals).toEqual({ created: 1, existing: 0, invalid: 0 })
+        }
+        await Promise.all([...cases.map(sendHostile), sendGood()])
+        expect(onError).not.toHaveBeenCalled()
+      },
+    )
+
+    if (open) return
 
     test('a call with two tokens is rejected, even if one of them is valid', async () => {
       const { origin, compose, otherTeamKey } = await serve()
@@ -318,15 +327,15 @@ export function describeHostileHttp(
       body: '',
     }
     if (!bodyIsReadBefore)
-      test.each<[status: number, of: string, sent: Call]>([
-        [401, 'with a Content-Length', { ...never, key: null }],
-        [415, 'with a Content-Length', { ...never, fields: [...never.fields, ['Content-Type', 'text/plain']] }],
-        [413, 'with a Content-Length', never],
-        [413, 'in chunks', chunked(`40001\r\n${' '.repeat(0x40001)}\r\n`)],
-      ])('the response is %i even if the rest of the body (sent %s) never arrives', async (status, _, sent) => {
+      test('a call gets its 401, 415 or 413 even if the rest of the body never arrives', async () => {
         const { send } = await serve()
-        const [response] = await send(sent)
-        expect(response?.status).toBe(status)
+        const answers = await Promise.all([
+          send({ ...never, key: null }),
+          send({ ...never, fields: [...never.fields, ['Content-Type', 'text/plain']] }),
+          send(never),
+          send(chunked(`40001\r\n${' '.repeat(0x40001)}\r\n`)),
+        ])
+        expect(answers.map(([response]) => response?.status)).toEqual([401, 415, 413, 413])
       })
   })
 }

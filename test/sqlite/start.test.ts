@@ -7,7 +7,7 @@ import { openDatabase, type TestDatabase } from './open-database.ts'
 
 const { pathOf } = createFolder()
 
-const PROCESSES = 4
+const PROCESSES = 3
 const FILES = 20
 
 test('several processes that start simultaneously on a new file all find their tables', {

@@ -25,7 +25,7 @@ test('when several processes sweep the same file, each of 500 changes is pushed 
   database.exec('UPDATE domain_registration_changes SET due = 0')
   expect(await store.countPending()).toBe(WAITING)
 
-  sweepers = Array.from({ length: 4 }, () =>
+  sweepers = Array.from({ length: 3 }, () =>
     startProgram(new URL('sweeper.ts', import.meta.url), pathOf('registrations.db')),
   )
   // All processes push at the same time: none waits for changes that another process has leased.

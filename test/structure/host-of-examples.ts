@@ -1,6 +1,6 @@
 /**
  * Names that examples use without declaring them. Names from installed packages have the types of these packages.
- * `tsconfig.json` excludes this file and its globals; `doc-examples.test.ts` checks the file.
+ * `tsconfig.json` excludes this file and its globals; `doc-comments.test.ts` checks the file.
  */
 import type { RequestHandler } from 'express'
 import type { FastifyBaseLogger } from 'fastify'

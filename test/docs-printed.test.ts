@@ -104,9 +104,14 @@ const printers: Readonly<Record<string, (names: readonly string[], printed: stri
   },
 }
 
-/** Leaves out the input at the beginning, and escapes what Markdown would format. */
+/** Leaves out the input at the beginning and the suggestion at the end, and escapes what Markdown would format. */
 const toMessage = (message: string) =>
-  toCell(message.replace(/^".*?" (?=[a-z])/s, '… ').replaceAll(/[*_[\]<&\\]/g, '\\$&'))
+  toCell(
+    message
+      .replace(/^".*?" (?=[a-z])/s, '… ')
+      .replace(/ Did you mean ".*?"\?/, '')
+      .replaceAll(/[*_[\]<&\\]/g, '\\$&'),
+  )
 
 /** In an example, `a{64}` and `(a.){3}` stand for repeated text, and `\\u200d` for a character. */
 const toInput = (cell: string) =>

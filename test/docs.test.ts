@@ -95,7 +95,7 @@ describe('the first program on a page prints what its last comment says:', () =>
 
   test('a page without such a program is an index, is tested elsewhere, or says how it was tested', () => {
     const others = openings.filter(({ shown }) => shown === undefined).map(({ page }) => page)
-    const indexes = 'README concepts faq hostnames reasons webhook'
+    const indexes = 'README concepts faq hostnames reasons webhook your-server'
     const elsewhere = 'quick-start runbook customers-page cli postgres citus own-store'
     const tried = `${indexes} ${elsewhere}`.split(' ').map(name => `docs/${name}.md`)
     const says = (page: string) => /\bour tests\b|\bwas not run\b/i.test(read(page))

@@ -37,6 +37,7 @@ export function adaptMarkdown(md, root) {
   md.core.ruler.push('repository', ({ tokens, env }) => {
     const source = relative(root, env.realPath ?? env.path)
     for (const token of tokens) resolveLinks(token, source)
+    makeTabs(tokens, source)
     if (/^docs\/(?:errors|results|reasons[\w-]*)\.md$/.test(source)) addCodeAnchors(tokens)
   })
   // Without v-pre, Vue evaluates {{ }} in code as an expression, and the page stays empty.
@@ -50,6 +51,30 @@ function resolveLinks({ children }, source) {
     if (href === null || /^(?:[a-z]+:|#|\/)/.test(href)) continue
     const [path, anchor] = href.split('#')
     link.attrSet('href', `/${toPage(join(dirname(source), path))}${anchor ? `#${anchor}` : ''}`)
+  }
+}
+
+/**
+ * Between the comments `tabs` and `/tabs`, each code block has a label above it, in bold, so that the page can be read
+ * anywhere. On the site, the blocks become tabs: a code group of VitePress, which has each label behind the language.
+ */
+function makeTabs(tokens, source) {
+  let group
+  for (let index = 0; index < tokens.length; index += 1) {
+    const { type, content } = tokens[index]
+    if (type === 'html_block' && /^<!-- \/?tabs -->$/.test(content.trim())) {
+      group = content.includes('/') ? undefined : tokens[index]
+      const isOpening = group !== undefined
+      const name = `container_code-group_${isOpening ? 'open' : 'close'}`
+      tokens[index] = Object.assign(new tokens[index].constructor(name, 'div', isOpening ? 1 : -1), { block: true })
+    } else if (group) {
+      const [, label] = /^\*\*(.+)\*\*$/.exec(tokens[index + 1]?.content ?? '') ?? []
+      const block = tokens[index + 3]
+      if (label === undefined || block?.type !== 'fence')
+        throw new Error(`${source}: a tab is a label and a code block`)
+      block.info += ` [${label}]`
+      tokens.splice(index, 3)
+    }
   }
 }
 

@@ -44,12 +44,16 @@ function needs(program) {
   return undefined
 }
 
-/** @returns The programs of a page: of the page, or of each section. */
+/** @returns The programs of a page: the first one, or the first one of each section, or all in tabs. */
 function findPrograms(file) {
   const page = file.replace('.md', '')
   const text = readFileSync(join(root, 'docs', file), 'utf8')
   const parts = bySection.includes(page) ? text.split(/^## /m).slice(1) : [`\n${text}`]
   return parts.flatMap(part => {
+    const [, tabs = ''] = /^<!-- tabs -->$(.*?)^<!-- \/tabs -->$/ms.exec(part) ?? []
+    const labelled = [...tabs.matchAll(/^\*\*(.+)\*\*\n\n```([jt]s)\n(.*?)^```/gms)]
+    if (labelled.length > 0)
+      return labelled.map(([, label, language, program]) => ({ name: `${page}, ${label}`, language, program }))
     const [, language, program] = /^```([jt]s)\n(.*?)^```/ms.exec(part) ?? []
     const section = part.slice(0, part.indexOf('\n'))
     return program === undefined ? [] : [{ name: section ? `${page}, ${section}` : page, language, program }]

@@ -209,6 +209,20 @@ test('docs/errors.md lists each error with its status, cause and fix, and each c
   expect(invalidCodes.filter(code => !guide.includes(`| \`${code}\` |`))).toEqual([])
 })
 
+test('each message that docs/runbook.md quotes from the package is in its source', () => {
+  const [, parts = ''] = /^## Messages in the log$(.*?)^## /ms.exec(read('docs/runbook.md')) ?? []
+  const own = parts.replace(/^### From PostgreSQL .*?(?=^### )/ms, '')
+  const quotes = [...own.matchAll(/^\| (`.+?) \|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`(.+?)`/g)].map(([, quote = '']) => quote),
+  )
+  const source = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter(file => file.endsWith('.ts'))
+    .map(file => read(`src/${file}`))
+    .join()
+  expect(quotes.length).toBeGreaterThan(25)
+  expect(quotes.filter(quote => !source.includes(quote))).toEqual([])
+})
+
 describe('the documentation of hostnames', () => {
   const guide = read('docs/hostnames.md')
 

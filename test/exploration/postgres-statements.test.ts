@@ -144,37 +144,33 @@ const readNames = async () =>
 
 describe('every order of the statements of two PostgreSQL sessions has a correct outcome', () => {
   const explored = isLong ? scenarios : scenarios.filter(({ orders }) => orders < 100)
-  test.each(explored.map(scenario => [scenario.name, scenario] as const))(
-    'when %s',
-    { timeout: 600_000 },
-    async (_, scenario) => {
-      const direct = createPostgresStore({ database: observer, findTeam })
-      const seen = new Set<string>()
-      async function prepare(): Promise<readonly Work[]> {
-        await observer.query('DELETE FROM domain_registration.names; DELETE FROM domain_registration.locks')
-        await scenario.before?.(direct, observer as PostgresPool)
-        return callers.map(
-          ({ pool }, index) =>
-            async () =>
-              `${await scenario.actions[index]?.(stores[index] as ManagedStore, pool)}`,
-        )
-      }
-      const orders = await runAllOrders(callers, prepare, async (endings, story) => {
-        const names = await readNames()
-        const outcomes = endings.map(each => each?.replace(/^failed.*/s, 'failed')).join(' | ')
-        const ending = `${outcomes}: ${names}`
-        seen.add(ending)
-        expect(scenario.endings, story.join('\n')).toContain(ending)
-        const overlaps = names.filter(wildcard =>
-          names.some(name => name !== wildcard && name.endsWith(wildcard.slice(1))),
-        )
-        expect(
-          overlaps.filter(name => name.startsWith('*')),
-          story.join('\n'),
-        ).toEqual([])
-      })
-      expect(orders).toBe(scenario.orders)
-      expect([...seen].sort()).toEqual([...scenario.endings].sort())
-    },
-  )
+  test.each(explored.map(scenario => [scenario.name, scenario] as const))('when %s', async (_, scenario) => {
+    const direct = createPostgresStore({ database: observer, findTeam })
+    const seen = new Set<string>()
+    async function prepare(): Promise<readonly Work[]> {
+      await observer.query('DELETE FROM domain_registration.names; DELETE FROM domain_registration.locks')
+      await scenario.before?.(direct, observer as PostgresPool)
+      return callers.map(
+        ({ pool }, index) =>
+          async () =>
+            `${await scenario.actions[index]?.(stores[index] as ManagedStore, pool)}`,
+      )
+    }
+    const orders = await runAllOrders(callers, prepare, async (endings, story) => {
+      const names = await readNames()
+      const outcomes = endings.map(each => each?.replace(/^failed.*/s, 'failed')).join(' | ')
+      const ending = `${outcomes}: ${names}`
+      seen.add(ending)
+      expect(scenario.endings, story.join('\n')).toContain(ending)
+      const overlaps = names.filter(wildcard =>
+        names.some(name => name !== wildcard && name.endsWith(wildcard.slice(1))),
+      )
+      expect(
+        overlaps.filter(name => name.startsWith('*')),
+        story.join('\n'),
+      ).toEqual([])
+    })
+    expect(orders).toBe(scenario.orders)
+    expect([...seen].sort()).toEqual([...scenario.endings].sort())
+  })
 })

@@ -14,7 +14,7 @@ function parse(host: string): string | null {
   return URL.canParse(url) ? new URL(url).hostname : null
 }
 
-test('IPv4 addresses are read in every spelling as by the URL parser', { timeout: 600_000 }, () => {
+test('IPv4 addresses are read in every spelling as by the URL parser', () => {
   const numbers = ['0', '1', '8', '9', '08', '010', '0377', '0400', '255', '256', '999', '0x', '0xff', '0xg', '65536']
   const more = ['4294967295', '4294967296', '0xffffffff', '0x100000000', '037777777777', '-1', '+1', '1e1', '']
   let read = 0
@@ -29,7 +29,7 @@ test('IPv4 addresses are read in every spelling as by the URL parser', { timeout
   expect(read).toBeGreaterThan(counts.spellings / 20)
 })
 
-test('IPv6 addresses are read as by net.isIPv6 and the URL parser', { timeout: 600_000 }, () => {
+test('IPv6 addresses are read as by net.isIPv6 and the URL parser', () => {
   const parts = [
     '0',
     '1',

@@ -23,4 +23,4 @@ test('simultaneous calls from three processes to one PostgreSQL database are lin
   racers = await startRacers(new URL('../postgres/open-store.ts', import.meta.url), configs)
   await racers.expectOrder(createPostgresStore({ database: pool, findTeam }), counts.races, engine)
   expect(server.readLog()).not.toContain('deadlock')
-}, 600_000)
+})

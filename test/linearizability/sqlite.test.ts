@@ -23,4 +23,4 @@ test('simultaneous calls over three connections to one SQLite file are lineariza
     expect(findFault(deeds, REGISTRABLE_DOMAINS, limits), `round ${round}`).toBeNull()
     for (const { teamId, domain } of (await stores[0]?.list()) ?? []) await stores[0]?.release(teamId, [domain])
   }
-}, 600_000)
+})

@@ -213,4 +213,4 @@ test(`reconcile keeps only one page in memory, even for ${counts.registrations} 
   }
   expect(found).toEqual({ add: counts.registrations / 1000, remove: counts.registrations / 1000 })
   expect(farthestAhead).toBeLessThan(2100)
-}, 120_000)
+})

@@ -128,5 +128,5 @@ describe('whatever a monitor answers to each change, all changes that it accepts
         createSqliteStore({ database: openDatabase(), findTeam: () => team, ...options }),
       )
     }
-  }, 600_000)
+  })
 })

@@ -582,4 +582,4 @@ test('transactions that freeze and time out lose no acknowledged name and save n
       : there.has(domain) === (changes.get(domain) === 'registered')
   expect([...there, ...changes.keys(), ...wasHeld].filter(domain => !isWhole(domain))).toEqual([])
   for (const domains of Object.values(told)) expect(domains?.length).toBeGreaterThan(0)
-}, 600_000)
+})

@@ -27,14 +27,12 @@ const characters = [...every.slice(0, 0x3000), ...sample(every.slice(0x3000), co
 const allowed = characters.filter(character => read(`a${character}b`, true) !== null)
 
 describe('A-labels equal those of tr46 (except punctuation that only tr46 accepts)', () => {
-  test('for labels that contain a sampled code point', { timeout: 120_000 }, () => {
+  test('for labels that contain a sampled code point', () => {
     expect(allowed.length).toBeGreaterThan(isLong ? 150_000 : 12_000)
     expect(findDisagreements(characters.map(character => `a${character}b`))).toEqual([])
   })
 
-  test('for sampled A-labels as input, all of which stay unchanged', {
-    timeout: 120_000,
-  }, () => {
+  test('for sampled A-labels as input, all of which stay unchanged', () => {
     const aLabels = allowed.map(character => read(`a${character}b`, true) ?? '').filter(label => /^xn--/.test(label))
     expect(aLabels.length).toBeGreaterThan(isLong ? 150_000 : 10_000)
     expect(aLabels.filter(label => read(label) !== label)).toEqual([])
@@ -70,7 +68,7 @@ describe('A-labels equal those of tr46 (except punctuation that only tr46 accept
     expect(findDisagreements(sampled.map(toName))).toEqual([])
   })
 
-  test('for random names, of which more than a tenth are valid', { timeout: 120_000 }, () => {
+  test('for random names, of which more than a tenth are valid', () => {
     const random = createRandom(seed)
     const odd = [
       ...'.。-a1zlאبةم٣۳\u064b\u0651\u094d\u200c\u200d\u30fb\u00b7\u0375\u05f3αアA\u0301\u0345ßςıİ',

@@ -51,7 +51,7 @@ function findPrograms(file) {
   const parts = bySection.includes(page) ? text.split(/^## /m).slice(1) : [`\n${text}`]
   return parts.flatMap(part => {
     const [, tabs = ''] = /^<!-- tabs -->$(.*?)^<!-- \/tabs -->$/ms.exec(part) ?? []
-    const labelled = [...tabs.matchAll(/^\*\*(.+)\*\*\n\n```([jt]s)\n(.*?)^```/gms)]
+    const labelled = [...tabs.matchAll(/^\*\*([^*\n]+)\*\*\n\n```([jt]s)\n(.*?)^```/gms)]
     if (labelled.length > 0)
       return labelled.map(([, label, language, program]) => ({ name: `${page}, ${label}`, language, program }))
     const [, language, program] = /^```([jt]s)\n(.*?)^```/ms.exec(part) ?? []

@@ -69,8 +69,7 @@ export type { NameRefusal } from './rules/submitted.ts'
 export type { TraceContext } from './runtime/tracing.ts'
 export type { DomainStore, ListOptions } from './store/contract.ts'
 export type { ManagedStore } from './store/managed-store.ts'
-export type { ExportDomainsQuery, ListDomainsQuery } from './wire/query.ts'
-export type { RegisterDomainsRequest } from './wire/request-schemas.ts'
+export type { ExportDomainsQuery, ListDomainsQuery, RegisterDomainsRequest } from './wire/query.ts'
 export {
   countTotals,
   type DeleteDomainsResponse,

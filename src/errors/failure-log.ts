@@ -1,4 +1,3 @@
-import { ignoreErrors } from './ignore-errors.ts'
 import { toPlainText } from './plain-text.ts'
 
 /** The work that failed. */
@@ -27,12 +26,6 @@ export interface FailureRecord extends FailedWork {
   readonly more?: number | undefined
 }
 
-interface FailureLogging {
-  /** Writes a record. Default: to the console. */
-  readonly write?: (record: FailureRecord) => void
-  readonly domain?: string
-}
-
 /** For this many milliseconds after a failure is logged, further failures of the same kind are only counted. */
 const QUIET = 60_000
 /** Once there are this many kinds, all further kinds count as one. */
@@ -45,6 +38,13 @@ const LONGEST_DESCRIPTION = 255
 const MOST_CAUSES = 4
 /** The maximum length of an error with its causes. */
 const LONGEST_REASON = 2 * LONGEST_DESCRIPTION
+
+interface LogOptions {
+  /** Writes a record. Default: to the console. */
+  readonly write?: (record: FailureRecord) => void
+  /** The hostname of the change that failed. It is not shown. */
+  readonly domain?: string
+}
 
 /**
  * Creates the function that logs failures if an application sets no `onError`. The first failure of a kind is logged at
@@ -59,21 +59,24 @@ export function createFailureLog() {
     if (!counted || performance.now() - counted.since < QUIET / 2) return
     kinds.delete(kind)
     if (counted.more === 0) return
-    kinds.set(kind, { ...counted, since: performance.now(), more: 0 })
+    begin(kind, counted.writeLast)
     counted.writeLast(counted.more)
-    schedule(kind)
   }
 
-  function schedule(kind: string): void {
+  function begin(kind: string, writeLast: (more: number) => void): void {
+    kinds.set(kind, { since: performance.now(), more: 0, writeLast })
     const timer: unknown = setTimeout(end, QUIET, kind)
     if (typeof timer === 'object') (timer as { unref(): void }).unref()
   }
 
-  /** @param domain The hostname of the change that failed. It is not shown. */
-  return (failure: unknown, work: FailedWork, { write = writeToConsole, domain }: FailureLogging = {}): void => {
-    const { stack, ...description } = describeFailure(failure, domain)
-    const record = { ...work, ...description }
-    const own = `${work.step} ${record.error.replace(/[0-9a-f-]+/gi, toKindOfWord)}`
+  return (failure: unknown, work: FailedWork, { write = writeToConsole, domain }: LogOptions = {}): void => {
+    const toFirstLine = (message: string) => {
+      const [first = ''] = message.trimStart().split('\n', 1)
+      return domain ? first.replaceAll(domain, '…') : first
+    }
+    const { stack, ...described } = describeFailure(failure, toFirstLine)
+    const record = { ...work, ...described }
+    const own = `${work.step} ${withoutNumbers(record.error)}`
     const kind = kinds.has(own) || kinds.size < MOST_KINDS ? own : ''
     const writeLast = (more: number) => ignoreErrors(write)({ ...record, more })
     const counted = kinds.get(kind)
@@ -85,22 +88,14 @@ export function createFailureLog() {
       if (performance.now() - counted.since > QUIET) end(kind)
       return
     }
-    kinds.set(kind, { since: performance.now(), more: 0, writeLast })
-    schedule(kind)
+    begin(kind, writeLast)
     ignoreErrors(write)({ ...record, stack })
   }
 }
 
 /** Writes one line. For the first failure of a kind, adds which page to read, and the stack. */
 export function writeToConsole(record: FailureRecord): void {
-  const { stack, more } = record
-  const end = more ? `, and ${more} more in the last minute` : ''
-  const first = stack ? `; see node_modules/domain-registration/docs/runbook.md\n${stack}` : ''
-  // biome-ignore lint/suspicious/noConsole: the default destination of an application's log
-  console.error(`${new Date().toISOString()} ${describeRecord(record)}${end}${first}`)
-}
-
-function describeRecord({ step, operation, requestId, teamId, count, change, error, monitor }: FailureRecord): string {
+  const { step, operation, requestId, teamId, count, change, error, monitor, stack, more } = record
   const facts = [
     operation,
     requestId && `request ${requestId}`,
@@ -109,8 +104,31 @@ function describeRecord({ step, operation, requestId, teamId, count, change, err
     change,
     monitor && `monitor ${monitor}`,
   ].filter(Boolean)
-  return `domain-registration: ${step} failed${facts.length > 0 ? ` (${facts.join(', ')})` : ''}: ${error}`
+  const line = `domain-registration: ${step} failed${facts.length > 0 ? ` (${facts.join(', ')})` : ''}: ${error}`
+  const end = more ? `, and ${more} more in the last minute` : ''
+  const first = stack ? `; see node_modules/domain-registration/docs/runbook.md\n${stack}` : ''
+  // biome-ignore lint/suspicious/noConsole: the default destination of an application's log
+  console.error(`${new Date().toISOString()} ${line}${end}${first}`)
 }
+
+/**
+ * Makes an application's reporter safe to call: reporting a failure must not cause another failure. Errors that the
+ * reporter throws are ignored. If the reporter returns a promise that rejects, the rejection is also ignored: an
+ * unhandled rejection would end the process.
+ */
+export function ignoreErrors<Parameters extends unknown[]>(
+  report: ((...parameters: Parameters) => unknown) | undefined,
+): (...parameters: Parameters) => void {
+  return async (...parameters) => {
+    try {
+      await report?.(...parameters)
+    } catch {}
+  }
+}
+
+/** Replaces numbers and IDs, because they may differ between failures of the same kind. */
+export const withoutNumbers = (text: string): string =>
+  text.replace(/[0-9a-f-]+/gi, word => (/\d/.test(word) ? '#' : word))
 
 /**
  * Describes any thrown value in one line. Leaves out keys, secrets, and the user names and passwords of URLs.
@@ -129,66 +147,37 @@ export function describeError(error: unknown, message?: string): string {
 }
 
 /** Describes an error and its causes in one line: their messages and codes. Safe like {@link describeError}. */
-export function describeReason(error: unknown): string {
-  try {
-    return describeCauses(error, message => message).error.slice(0, LONGEST_REASON)
-  } catch {
-    return describeError(error)
-  }
-}
+export const describeReason = (error: unknown): string =>
+  describeFailure(error, message => message).error.slice(0, LONGEST_REASON)
 
-/** Returns the first line of a message, without a hostname. */
-function readFirstLine(message: string, domain?: string): string {
-  const [first = ''] = message.trimStart().split('\n', 1)
-  return domain ? first.replaceAll(domain, '…') : first
-}
+/** What may be read from an error: some have a code, an `AggregateError` has errors, a webhook's has its monitor. */
+type ErrorFields = Partial<AggregateError> & { readonly code?: unknown; readonly monitor?: string }
 
-/** Describes an error by its message, or a part of it, and its code. */
-function describeWithCode(error: unknown, toPart: (message: string) => string): string {
-  if (!(error instanceof Error)) return describeError(error)
-  const { code } = error as { readonly code?: unknown }
-  const line = describeError(error, toPart(String(error.message)))
-  return typeof code === 'string' && !line.includes(code) ? `${line} (${code})` : line
-}
-
-/** The error of a webhook. */
-interface Monitored {
-  readonly monitor?: string | undefined
-}
-
-function describeFailure(failure: unknown, domain?: string): Omit<FailureRecord, keyof FailedWork> {
-  try {
-    return { ...describeCauses(failure, message => readFirstLine(message, domain)), stack: readStack(failure) }
-  } catch {
-    return { error: describeError(failure) }
-  }
-}
-
-function describeCauses(failure: unknown, toPart: (message: string) => string) {
+/** @param toPart Returns the part of a message to show. */
+function describeFailure(failure: unknown, toPart: (message: string) => string) {
   const lines: string[] = []
   let monitor: string | undefined
-  let error = failure
-  for (let depth = 0; error !== undefined && error !== null && depth <= MOST_CAUSES; depth += 1) {
-    const { cause, errors, monitor: host } = (error instanceof Error ? error : {}) as AggregateError & Monitored
-    // Skips errors without a message, such as the one that Node throws if every address of a host refuses the
-    // connection.
-    const saysNothing = errors?.length > 0 && (error as Error).message === ''
-    if (!saysNothing) lines.push(describeWithCode(error, toPart))
-    monitor ??= host
-    error = cause ?? errors?.[0]
+  let stack: string | undefined
+  try {
+    let error = failure
+    for (let depth = 0; error !== undefined && error !== null && depth <= MOST_CAUSES; depth += 1) {
+      const isError = error instanceof Error
+      const { message, code, cause, errors = [], monitor: host }: ErrorFields = isError ? (error as ErrorFields) : {}
+      // Skips errors without a message, such as the one that Node throws if every address of a host refuses the
+      // connection.
+      if (errors.length === 0 || message !== '') {
+        const line = describeError(error, isError ? toPart(String(message)) : undefined)
+        lines.push(typeof code === 'string' && !line.includes(code) ? `${line} (${code})` : line)
+      }
+      monitor ??= host
+      error = cause ?? errors[0]
+    }
+    // Only the frames of the stack, without the message above them.
+    const frames = failure instanceof Error ? String(failure.stack).split('\n') : undefined
+    stack = frames?.filter(line => line.trimStart().startsWith('at ')).join('\n')
+  } catch {
+    // A property of an error may be a getter that throws.
   }
   if (lines.length === 0) lines.push(describeError(failure))
-  return { error: lines.join('; cause: '), ...(monitor && { monitor }) }
+  return { error: lines.join('; cause: '), ...(monitor && { monitor }), stack }
 }
-
-/** Replaces numbers and IDs, because they may differ between failures of the same kind. */
-const toKindOfWord = (word: string): string => (/\d/.test(word) ? '#' : word)
-
-/** Returns only the frames of the stack, without the message above them. */
-const readStack = (failure: unknown): string | undefined =>
-  failure instanceof Error
-    ? String(failure.stack)
-        .split('\n')
-        .filter(line => line.trimStart().startsWith('at '))
-        .join('\n')
-    : undefined

@@ -5,7 +5,7 @@ import { type FailureRecord, writeToConsole } from '../errors/failure-log.ts'
 import type { Rules } from '../options.ts'
 import { createDefaultOnError } from './failure.ts'
 import { mountOnNode, type RejectedBodies, readNodeBody, toRejectedBody } from './node.ts'
-import { DEFAULT_OPERATIONS, type HandlerOptions, type PathOption, toPath, withoutTrailingSlash } from './options.ts'
+import { type HandlerOptions, type PathOption, withoutTrailingSlash } from './options.ts'
 import type { AdapterRequest, HandlerRequest, OperationName } from './request.ts'
 import { operations } from './routes.ts'
 
@@ -44,7 +44,7 @@ const pluginRules: Rules = {
  * app.register(domainsPlugin, { store, keys })
  */
 export async function domainsPlugin(app: FastifyInstance, options: DomainsPluginOptions): Promise<void> {
-  const { handle } = mountOnNode(
+  const { handle, path, offered } = mountOnNode(
     { ...options, onError: options.onError ?? createDefaultOnError(toFastifyLog) },
     pluginRules,
   )
@@ -66,9 +66,9 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
   }
 
   const streams = new WeakMap<FastifyRequest, IncomingMessage>()
-  for (const operation of options.operations ?? DEFAULT_OPERATIONS) {
+  for (const operation of offered) {
     const { method, suffix } = operations[operation]
-    const own = `${toPath(options)}${suffix}`
+    const own = `${path}${suffix}`
     app.register(
       async route => {
         route.removeAllContentTypeParsers()

@@ -1,18 +1,8 @@
 import { isApiError } from '../errors/api-error.ts'
 import { bodyCutShort, methodNotAllowed, notFound, payloadTooLarge } from '../errors/call-errors.ts'
-import { requireOptions } from '../options.ts'
 import { takePieces } from './export.ts'
-import { createHandler } from './handler.ts'
-import {
-  DEFAULT_OPERATIONS,
-  DEFAULT_PAGE_TIME_LIMIT,
-  type HandlerOptions,
-  handlerRules,
-  type PathOption,
-  pathRule,
-  toPath,
-  withoutTrailingSlash,
-} from './options.ts'
+import { openAdapter } from './handler.ts'
+import { type HandlerOptions, type PathOption, withoutTrailingSlash } from './options.ts'
 import {
   type AdapterRequest,
   createChunks,
@@ -100,14 +90,11 @@ export type DomainsHandler<Context = unknown> = (
  * @throws {TypeError} if an option is missing, invalid or unknown; the message says what to pass instead.
  */
 export function domainsHandler<Context = unknown>(options: DomainsHandlerOptions<Context>): DomainsHandler<Context> {
-  requireOptions(options, { ...handlerRules, path: pathRule })
-  const { path, ...handlerOptions } = options
-  const handle = createHandler(handlerOptions as HandlerOptions<FetchRequest<Context>>)
-  const { operations: offered = DEFAULT_OPERATIONS, pageTimeLimit = DEFAULT_PAGE_TIME_LIMIT } = options
+  const { handle, path, offered, pageTimeLimit } = openAdapter(options)
 
   return async (request, ...[context]) => {
     const reading = createReading(request)
-    const { operation, methods } = route(request, toPath({ path }), offered)
+    const { operation, methods } = route(request, path, offered)
     const { status, headers, body, stream } = operation
       ? await handle({
           header: name => request.headers.get(name),

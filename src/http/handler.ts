@@ -1,11 +1,11 @@
 import { type ApiError, isApiError, requireSendable } from '../errors/api-error.ts'
 import { internalError, unauthorized } from '../errors/call-errors.ts'
-import { ignoreErrors } from '../errors/ignore-errors.ts'
+import { ignoreErrors } from '../errors/failure-log.ts'
 import { findKeyRecord, toKeyContext } from '../keys/authenticate.ts'
 import { type KeyContext, requireKeyContext, requireScope } from '../keys/key-context.ts'
 import type { CallingKey } from '../keys/key-record.ts'
 import type { CallProgress } from '../operations/call.ts'
-import { requireOptions } from '../options.ts'
+import { type Rules, requireOptions } from '../options.ts'
 import { CALL_TIME_LIMIT, createDeadline, type Deadline } from '../time/deadline.ts'
 import { writeExport } from './export.ts'
 import { createDefaultOnError, type Step } from './failure.ts'
@@ -14,11 +14,16 @@ import {
   DEFAULT_BODY_LIMIT,
   DEFAULT_BODY_TIME_LIMIT,
   DEFAULT_OPERATIONS,
+  DEFAULT_PAGE_TIME_LIMIT,
+  DEFAULT_PATH,
   type HandlerOptions,
   type HandlerSettings,
   handlerRules,
+  type PathOption,
+  pathRule,
   type ResultContext,
   requireOffer,
+  withoutTrailingSlash,
 } from './options.ts'
 import { type HandlerRequest, readHeader, readJson } from './request.ts'
 import { type HandlerResponse, respond, respondWithError, respondWithStream } from './response.ts'
@@ -149,13 +154,32 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
   }
 
   function report(call: Call<Request>, error: unknown, step: Step): void {
-    ignoreErrors(() => onError(error, { ...describe(call), ...readWork(call), step }))()
+    ignoreErrors(() => onError(error, { ...toContext(call), ...readWork(call), step }))()
   }
 
   function tell(call: Call<Request>, status: 200 | 503, data: unknown): void {
     const duration = performance.now() - call.startedAt
-    ignoreErrors(() => onResult?.({ ...describe(call), status, data, duration } as ResultContext<Request>))()
+    ignoreErrors(() => onResult?.({ ...toContext(call), status, data, duration } as ResultContext<Request>))()
   }
+}
+
+/**
+ * Does with its options what every adapter does that finds the operation of a request itself: checks them, creates the
+ * handler, and fills in the defaults.
+ *
+ * @param rules The rules for the options that only this adapter accepts.
+ * @throws {TypeError} if an option is missing, invalid or unknown.
+ */
+export function openAdapter<Request extends HandlerRequest>(
+  options: HandlerOptions<Request> & PathOption,
+  rules: Rules = {},
+) {
+  requireOptions(options, { ...handlerRules, path: pathRule, ...rules })
+  const ofHandler = Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(handlerRules, name)))
+  const { path = DEFAULT_PATH, operations: offered = DEFAULT_OPERATIONS } = options
+  const { bodyTimeLimit = DEFAULT_BODY_TIME_LIMIT, pageTimeLimit = DEFAULT_PAGE_TIME_LIMIT } = options
+  const handle = createHandler(ofHandler as unknown as HandlerOptions<Request>)
+  return { handle, path: withoutTrailingSlash(path), offered, bodyTimeLimit, pageTimeLimit }
 }
 
 /** What is known of a call. Each step adds to it. */
@@ -174,7 +198,7 @@ interface Call<Request extends HandlerRequest> {
   readonly progress: CallProgress
 }
 
-const describe = <Request extends HandlerRequest>({ request, caller }: Call<Request>) => ({
+const toContext = <Request extends HandlerRequest>({ request, caller }: Call<Request>) => ({
   request,
   operation: request.operation ?? 'create',
   requestId: request.id,

@@ -3,20 +3,10 @@ import type { ServerHttp2Stream } from 'node:http2'
 import { Readable } from 'node:stream'
 import type { ApiError } from '../errors/api-error.ts'
 import { bodyCutShort, notJson } from '../errors/call-errors.ts'
-import { type Rules, requireOptions } from '../options.ts'
+import type { Rules } from '../options.ts'
 import { takePieces } from './export.ts'
-import { createHandler } from './handler.ts'
-import {
-  DEFAULT_BODY_TIME_LIMIT,
-  DEFAULT_OPERATIONS,
-  DEFAULT_PAGE_TIME_LIMIT,
-  type HandlerOptions,
-  handlerRules,
-  type PathOption,
-  pathRule,
-  toPath,
-  withoutTrailingSlash,
-} from './options.ts'
+import { openAdapter } from './handler.ts'
+import { type HandlerOptions, type PathOption, withoutTrailingSlash } from './options.ts'
 import {
   type AdapterRequest,
   createChunks,
@@ -64,20 +54,19 @@ interface NodeAnswer extends Pick<HandlerResponse, 'status' | 'headers' | 'body'
  * @throws {TypeError} if an option is missing, invalid or unknown.
  */
 export function mountOnNode<Raw>(options: HandlerOptions<AdapterRequest<Raw>> & PathOption, rules: Rules = {}) {
-  requireOptions(options, { ...handlerRules, path: pathRule, ...rules })
-  const { operations: offered = DEFAULT_OPERATIONS } = options
-  const { bodyTimeLimit = DEFAULT_BODY_TIME_LIMIT, pageTimeLimit = DEFAULT_PAGE_TIME_LIMIT } = options
-  const handleRequest = createHandler(pickHandlerOptions(options))
-  const path = toPath(options)
+  const { handle, path, offered, bodyTimeLimit, pageTimeLimit } = openAdapter(options, rules)
 
   return {
+    path,
+    offered,
+
     /** Finds the operation of a request below the mount point. */
     route: ({ method = '', url = '' }: IncomingMessage): OperationName | undefined =>
       findOperation(offered, path, method, withoutTrailingSlash(toPathOf(url))),
 
     /** @returns The response to write; `null` if the application has responded already, or the caller disconnected. */
     async handle({ operation, raw, request, response, readBody }: Exchange<Raw>): Promise<NodeAnswer | null> {
-      const { status, headers, body, stream } = await handleRequest({
+      const { status, headers, body, stream } = await handle({
         header: name => readNodeHeader(request, name),
         readBody: readBody ?? (limit => readNodeBody(request, limit)),
         raw,
@@ -100,9 +89,6 @@ function readId(raw: unknown): string | undefined {
   const { id } = raw as { id?: unknown }
   return typeof id === 'string' || typeof id === 'number' ? String(id) : undefined
 }
-
-const pickHandlerOptions = <Options extends object>(options: Options): Options =>
-  Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(handlerRules, name))) as Options
 
 /**
  * Returns the value of a header. If a request has several `Authorization` lines, Node returns only the first one, but a

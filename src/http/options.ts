@@ -154,7 +154,9 @@ export const handlerRules = {
     expected: 'a DomainStore, such as createMemoryStore({ teams })',
   },
   operations: {
-    holds: optional(names => Array.isArray(names) && names.length > 0 && names.every(isOperationName)),
+    holds: optional(
+      names => Array.isArray(names) && names.length > 0 && names.every(name => operationNames.includes(name)),
+    ),
     expected: `an array with some of ${operationNames.map(name => `"${name}"`).join(', ')}`,
   },
   keys: {
@@ -180,10 +182,6 @@ export const handlerRules = {
   onResult: { holds: optional(isFunction), expected: 'a function that takes a result and its circumstances' },
 } as const satisfies Rules
 
-function isOperationName(name: unknown): boolean {
-  return operationNames.includes(name as OperationName)
-}
-
 /** @throws {TypeError} if the store lacks a method that an operation needs. */
 export function requireOffer({ store, operations: offered = DEFAULT_OPERATIONS, checkNames }: HandlerSettings): void {
   if (checkNames && !hasMethods(store, 'find'))
@@ -201,7 +199,5 @@ export const pathRule: Rule = {
   holds: optional(path => matches(/^\/[^:;*(){}]*$/)(path) && new URL(`http://x${path}`).pathname === path),
   expected: `a path that begins with "/" and has no parameters, spelled as in a URL, such as "${DEFAULT_PATH}"`,
 }
-
-export const toPath = ({ path = DEFAULT_PATH }: PathOption): string => withoutTrailingSlash(path)
 
 export const withoutTrailingSlash = (path: string): string => path.replace(/\/$/, '')

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { ErrorCode } from '../errors/api-error.ts'
-import { toPath } from '../http/options.ts'
+import { withoutTrailingSlash } from '../http/options.ts'
 import type { OperationName } from '../http/request.ts'
 import { operations } from '../http/routes.ts'
 import { expectedAfter, MAX_DOMAINS, requests } from '../wire/request-schemas.ts'
@@ -192,7 +192,7 @@ export function describePaths(path: string, offered: readonly OperationName[], s
       ...(name === 'create' || name === 'preview' ? [] : (['domain_limit_reached'] as const)),
       ...(isRead ? changing : []),
     ]
-    const ours = suffix === '' ? path : `${toPath({ path })}${suffix}`
+    const ours = suffix === '' ? path : `${withoutTrailingSlash(path)}${suffix}`
     paths[ours] = {
       ...paths[ours],
       [method.toLowerCase()]: {

@@ -1,5 +1,5 @@
 import { internalError, notSynchronized } from '../errors/call-errors.ts'
-import { ignoreErrors } from '../errors/ignore-errors.ts'
+import { ignoreErrors } from '../errors/failure-log.ts'
 import type { InvalidHostname } from '../hostname/classify.ts'
 import { type KeyContext, requireScope } from '../keys/key-context.ts'
 import { isFunction, optional, type Rules, requireOptions } from '../options.ts'

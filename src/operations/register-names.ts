@@ -1,5 +1,5 @@
 import type { ApiError } from '../errors/api-error.ts'
-import { describeError } from '../errors/failure-log.ts'
+import { describeError, withoutNumbers } from '../errors/failure-log.ts'
 import { isolate, mostFailuresInARow, type Progress } from '../outbox/isolate.ts'
 import { judgeAll, type Verdict } from '../rules/overlap.ts'
 import type { LookUpResult, Registration, SavedRegistrations, Team } from '../rules/registration.ts'
@@ -182,11 +182,11 @@ function findOwn(
   )
 }
 
-/** Returns the first cause of each kind. Errors are of the same kind if they differ only in numbers, such as ports. */
+/** Returns the first cause of each kind. Errors of the same kind differ only in numbers, such as ports, and in IDs. */
 function distinct(causes: readonly unknown[]): unknown[] {
   const kinds = new Map<unknown, unknown>()
   for (const cause of causes) {
-    const kind = cause instanceof Error ? describeError(cause).replaceAll(/\d+/g, '#') : cause
+    const kind = cause instanceof Error ? withoutNumbers(describeError(cause)) : cause
     if (!kinds.has(kind)) kinds.set(kind, cause)
   }
   return [...kinds.values()]

@@ -1,5 +1,4 @@
-import { createFailureLog } from '../errors/failure-log.ts'
-import { ignoreErrors } from '../errors/ignore-errors.ts'
+import { createFailureLog, ignoreErrors } from '../errors/failure-log.ts'
 import { isFunction, optional, requireOptions } from '../options.ts'
 import { createDeadline, timeLimitRule } from '../time/deadline.ts'
 import { letOthersRun } from '../time/let-others-run.ts'

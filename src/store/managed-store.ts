@@ -1,5 +1,4 @@
-import { createFailureLog } from '../errors/failure-log.ts'
-import { ignoreErrors } from '../errors/ignore-errors.ts'
+import { createFailureLog, ignoreErrors } from '../errors/failure-log.ts'
 import { isFunction, optional, type Rule, type Rules, requireOptions } from '../options.ts'
 import type {
   Outbox,

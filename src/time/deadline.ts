@@ -51,8 +51,7 @@ export function createDeadline(milliseconds: number, timeLimit = milliseconds): 
     timeLimit,
     remaining,
     wait(value, limit = Number.POSITIVE_INFINITY) {
-      if (!isPromiseLike(value)) return value
-      return runWithin({ milliseconds: Math.min(limit, remaining()), message: explain(limit) }, () => value)
+      return isPromiseLike(value) ? settleWithin(value, Math.min(limit, remaining()), explain(limit)) : value
     },
   }
 }
@@ -72,6 +71,17 @@ export const waitForStore = <T>(
 /** Whether a value is not there yet. */
 export function isPromiseLike<T>(value: Awaitable<T>): value is PromiseLike<T> {
   return typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === 'function'
+}
+
+/** Unlike {@link runWithin}, this function also works while another package has polluted `Object.prototype`. */
+function settleWithin<T>(value: PromiseLike<T>, milliseconds: number, message: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new TimeLimitError(message)), milliseconds)
+    // If a thenable throws an error, `Promise.resolve` turns it into a rejection.
+    Promise.resolve(value)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer))
+  })
 }
 
 /** When to stop waiting for work. */

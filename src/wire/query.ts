@@ -7,6 +7,14 @@ import { parse, readFields, requests } from './request-schemas.ts'
 /** The parameters of a query as a framework parsed them: strings, or other values such as arrays. */
 export type Query = Readonly<Record<string, unknown>>
 
+/** The JSON body of a call. */
+export interface RegisterDomainsRequest {
+  /** 1 to 100 hostnames. */
+  domains: string[]
+  /** The ID of the team, 1 to 64 digits. Required with an organization key, and ignored with a team key. */
+  team_id?: string | undefined
+}
+
 /** The parameters of an export, `GET /v1/domains/export`. */
 export interface ExportDomainsQuery {
   /** The ID of the team. Required with an organization key, and ignored with a team key. */

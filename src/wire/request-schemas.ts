@@ -111,14 +111,6 @@ export const teamRequests = {
   export: exported.omit({ team_id: true }),
 }
 
-/** The JSON body of a call. */
-export interface RegisterDomainsRequest {
-  /** 1 to 100 hostnames. */
-  domains: string[]
-  /** The ID of the team, 1 to 64 digits. Required with an organization key, and ignored with a team key. */
-  team_id?: string | undefined
-}
-
 type Request = keyof typeof teamRequests
 type Fields<Name extends Request> = z.output<(typeof teamRequests)[Name]> & { readonly teamId: string }
 

@@ -1,17 +1,16 @@
 import type { InvalidPreview } from '../wire/response.ts'
-import { create, createButton } from './dom.ts'
-import { createName } from './panel.ts'
+import { create, createButton, createName } from './panel.ts'
 import { type Row, type RowState, suggestionOf } from './rows.ts'
 import type { ElementWords } from './words.ts'
 
-const marks: Readonly<Record<RowState, string>> = {
-  unchecked: '…',
-  ready: '✓',
-  held: '✓',
-  twin: '=',
-  wrong: '!',
-  registered: '✓',
-}
+/** The mark of each state, and the key of its word. */
+const states = {
+  unchecked: ['…', 'stateUnchecked'],
+  ready: ['✓', 'stateReady'],
+  held: ['✓', 'stateHeld'],
+  wrong: ['!', 'stateWrong'],
+  registered: ['✓', 'stateRegistered'],
+} as const satisfies Readonly<Record<RowState, readonly [mark: string, word: keyof ElementWords]>>
 
 /** What the buttons of a row do. */
 export interface RowActions {
@@ -27,20 +26,13 @@ export function drawRow(row: Row, words: ElementWords, actions: RowActions): HTM
   const shown = row.domain ?? row.text
   const name = create('div', { class: 'name', part: 'name' }, createName(shown))
   if (row.origin !== shown) name.append(create('span', { class: 'hint' }, words.sentFrom(row.origin)))
-  const states: Readonly<Record<RowState, string>> = {
-    unchecked: words.stateUnchecked,
-    ready: words.stateReady,
-    held: words.stateHeld,
-    twin: words.stateTwin,
-    wrong: words.stateWrong,
-    registered: words.stateRegistered,
-  }
+  const [mark, word] = states[row.state]
   const node = create(
     'div',
     { class: `row ${row.state}`, part: `row ${row.state}` },
-    create('span', { class: 'mark', 'aria-hidden': 'true' }, marks[row.state]),
+    create('span', { class: 'mark', 'aria-hidden': 'true' }, mark),
     name,
-    create('span', { class: 'state', part: 'state' }, states[row.state]),
+    create('span', { class: 'state', part: 'state' }, words[word]),
   )
   if (row.state === 'wrong') {
     const what = row.isEdited ? drawEditor(row, words, actions) : drawButtons(row, words, actions)

@@ -1,7 +1,6 @@
 import type { CallOptions } from '../client/call.ts'
 import { createAddNames } from './add-names.ts'
-import { create, createAnnouncer } from './dom.ts'
-import type { Surface } from './panel.ts'
+import { create, createAnnouncer, type Surface } from './panel.ts'
 import { style } from './style.ts'
 import { createTeamNames } from './team-names.ts'
 import { type ElementWords, english } from './words.ts'

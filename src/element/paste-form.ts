@@ -1,5 +1,5 @@
-import { create, createButton } from './dom.ts'
-import { type PastedList, readFile, readList } from './read-list.ts'
+import { create, createButton } from './panel.ts'
+import { readFile, readList } from './read-list.ts'
 import type { ElementWords } from './words.ts'
 
 /**
@@ -23,7 +23,7 @@ export function createPasteForm(
     autocomplete: 'off',
     placeholder: words.placeholder,
   })
-  const picker = create('input', { type: 'file', accept: '.txt,.csv,.tsv,text/plain,text/csv', tabindex: '-1' })
+  const picker = create('input', { type: 'file', accept: '.txt,.csv,.tsv,text/plain,text/csv' })
   picker.hidden = true
   const submit = create('button', { type: 'submit', part: 'button' }, words.check)
   const form = create(
@@ -51,7 +51,7 @@ export function createPasteForm(
       'div',
       { class: 'actions' },
       createButton('primary', words.check, () => takeColumn()),
-      createButton('plain', words.cancelColumn, () => closeTable()),
+      createButton('plain', words.cancelColumn, () => showChooser(false)),
     ),
   )
   chooser.hidden = true
@@ -84,36 +84,31 @@ export function createPasteForm(
     else read(text)
   }
 
-  let table: Extract<PastedList, { rows: unknown }> | undefined
+  let takeColumn = () => {}
   function read(text: string): void {
     const pasted = readList(text)
     if ('names' in pasted) {
       onNames(pasted.names)
       return
     }
-    table = pasted
-    const width = pasted.rows.reduce((widest, { length }) => Math.max(widest, length), 0)
-    const options = Array.from({ length: width }, (_, index) => {
-      const title = pasted.titles[index] || words.columnNumber(index + 1)
-      const example = pasted.rows.find(cells => cells[index])?.[index] ?? ''
-      return create('option', { value: String(index) }, example === '' ? title : `${title} (${example.slice(0, 40)})`)
+    const { columns, likely } = pasted
+    const options = columns.map(({ title, cells }, index) => {
+      const label = title || words.columnNumber(index + 1)
+      const example = cells.find(cell => cell !== '') ?? ''
+      return create('option', { value: String(index) }, example === '' ? label : `${label} (${example.slice(0, 40)})`)
     })
     column.replaceChildren(...options)
-    column.value = String(pasted.column)
-    chooser.hidden = false
-    form.hidden = true
+    column.value = String(likely)
+    takeColumn = () => {
+      showChooser(false)
+      onNames(columns[Number(column.value)]?.cells ?? [])
+    }
+    showChooser(true)
     column.focus()
   }
-  function takeColumn(): void {
-    const index = Number(column.value)
-    const names = table?.rows.map(cells => cells[index] ?? '') ?? []
-    closeTable()
-    onNames(names)
-  }
-  function closeTable(): void {
-    table = undefined
-    chooser.hidden = true
-    form.hidden = false
+  function showChooser(isShown: boolean): void {
+    chooser.hidden = !isShown
+    form.hidden = isShown
   }
 
   return {

@@ -2,12 +2,16 @@
 export type PastedList =
   | { readonly names: readonly string[] }
   | {
-      readonly rows: readonly (readonly string[])[]
-      /** The title of each column, from the first row if that has titles; otherwise empty. */
-      readonly titles: readonly string[]
-      /** The column that most likely has the names. */
-      readonly column: number
+      readonly columns: readonly Column[]
+      /** The index of the column that most likely has the names. */
+      readonly likely: number
     }
+
+interface Column {
+  /** From the first row if that has titles; otherwise empty. */
+  readonly title: string
+  readonly cells: readonly string[]
+}
 
 /**
  * Reads a list of names, one per line or separated by blanks, commas or semicolons; CSV (RFC 4180), also with
@@ -22,18 +26,20 @@ export function readList(text: string): PastedList {
   if (delimiter === undefined) return { names: lines.flatMap(readLine) }
   const rows = readCells(text, delimiter)
   const width = rows.reduce((widest, { length }) => Math.max(widest, length), 0)
+  const columns = Array.from({ length: width }, (_, index) => rows.map(cells => cells[index] ?? ''))
+  const counts = columns.map(cells => cells.filter(looksLikeName).length)
   const isTitled = !rows[0]?.some(looksLikeName)
-  const counts = Array.from(
-    { length: width },
-    (_, column) => rows.filter(cells => looksLikeName(cells[column] ?? '')).length,
-  )
-  const filled = counts.filter((_, column) => rows.slice(1).some(cells => (cells[column] ?? '') !== ''))
+  const filled = counts.filter((_, index) => columns[index]?.slice(1).some(cell => cell !== ''))
   // A list with several names in each line has only columns of names.
   if (!isTitled && filled.every(count => count > rows.length / 2)) {
     return { names: rows.flat().filter(cell => cell !== '') }
   }
-  const column = counts.indexOf(Math.max(...counts))
-  return { rows: isTitled ? rows.slice(1) : rows, titles: isTitled ? (rows[0] ?? []) : [], column }
+  return {
+    columns: columns.map(([first = '', ...others]) =>
+      isTitled ? { title: first, cells: others } : { title: '', cells: [first, ...others] },
+    ),
+    likely: counts.indexOf(Math.max(...counts)),
+  }
 }
 
 /** Splits a line only if all its parts look like names. Otherwise the service says what is wrong with the line. */

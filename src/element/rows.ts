@@ -16,11 +16,8 @@ type RowStatus =
   | { readonly state: 'unchecked'; readonly domain?: undefined }
   /** Can be registered. The canonical form is unknown if the service offers no previews. */
   | { readonly state: 'ready'; readonly domain?: string | undefined }
-  | {
-      /** `held`: was registered already. `twin`: an earlier row has the same canonical form. */
-      readonly state: 'held' | 'twin' | 'registered'
-      readonly domain: string
-    }
+  /** `held`: was registered before. */
+  | { readonly state: 'held' | 'registered'; readonly domain: string }
   | {
       readonly state: 'wrong'
       readonly domain?: undefined
@@ -32,7 +29,7 @@ type RowStatus =
 /** The list, and what happened to it. Each function returns the list afterwards, and changes nothing. */
 export interface NameList {
   readonly rows: readonly Row[]
-  /** How many rows were left out because another row has the same text. */
+  /** How many rows were left out because another row has the same text or the same canonical form. */
   readonly repeated: number
 }
 
@@ -66,12 +63,12 @@ export function replaceTexts({ rows, repeated }: NameList, textOf: (row: Row) =>
     known.add(text)
     return [uncheck(row, text)]
   })
-  return afterwards({ rows: kept, repeated: repeated + rows.length - kept.length })
+  return { rows: kept, repeated: repeated + rows.length - kept.length }
 }
 
 export function removeRows(list: NameList, isRemoved: (row: Row) => boolean): NameList {
   const rows = list.rows.filter(row => !isRemoved(row))
-  return rows.length === 0 ? emptyList : afterwards({ ...list, rows })
+  return rows.length === 0 ? emptyList : { ...list, rows }
 }
 
 export const setEdited = (list: NameList, id: number, isEdited: boolean): NameList => ({
@@ -79,21 +76,24 @@ export const setEdited = (list: NameList, id: number, isEdited: boolean): NameLi
   rows: list.rows.map(row => (row.id === id && row.state === 'wrong' ? { ...row, isEdited } : row)),
 })
 
-/** Enters the results of a preview into the rows that have not been checked. */
-export function enterPreviews(list: NameList, results: readonly PreviewPastLimit[]): NameList {
+/**
+ * Enters the results of a preview into the rows that have not been checked. Leaves out a row if another one has the
+ * same canonical form.
+ */
+export function enterPreviews({ rows, repeated }: NameList, results: readonly PreviewPastLimit[]): NameList {
   const byInput = new Map(results.map(result => [result.input, result]))
-  const domains = new Set(list.rows.map(row => (row.state === 'twin' ? undefined : row.domain)))
-  function enter(row: Row): Row {
+  const domains = new Set(rows.map(row => row.domain))
+  const kept = rows.flatMap((row): readonly Row[] => {
     const result = byInput.get(row.text)
-    if (row.state !== 'unchecked' || !result) return row
-    if (result.status === 'invalid') return { ...toBase(row), state: 'wrong', rejection: result }
-    if (!result.domain) return { ...toBase(row), state: 'wrong', rejection: 'no room' }
+    if (row.state !== 'unchecked' || !result) return [row]
+    if (result.status === 'invalid') return [{ ...toBase(row), state: 'wrong', rejection: result }]
+    if (!result.domain) return [{ ...toBase(row), state: 'wrong', rejection: 'no room' }]
     const { domain, status } = result
-    const isTwin = domains.has(domain)
+    if (domains.has(domain)) return []
     domains.add(domain)
-    return { ...toBase(row), domain, state: isTwin ? 'twin' : status === 'existing' ? 'held' : 'ready' }
-  }
-  return { ...list, rows: list.rows.map(enter) }
+    return [{ ...toBase(row), domain, state: status === 'existing' ? 'held' : 'ready' }]
+  })
+  return { rows: kept, repeated: repeated + rows.length - kept.length }
 }
 
 /** Enters the results of registering. */
@@ -105,7 +105,7 @@ export function enterRegistrations(list: NameList, results: readonly DomainResul
     if (result.status === 'invalid') return { ...toBase(row), state: 'wrong', rejection: result }
     return { ...toBase(row), state: 'registered', domain: result.domain }
   })
-  return afterwards({ ...list, rows })
+  return { ...list, rows }
 }
 
 /** Marks unchecked rows as ready: without previews, names are checked when they are registered. */
@@ -120,8 +120,7 @@ export const skipPreviews = (list: NameList): NameList => ({
  */
 export function followDeletion(list: NameList, domains: readonly string[]): NameList {
   const deleted = new Set<string | undefined>(domains)
-  const isHeld = ({ state }: Row) => state === 'held' || state === 'registered' || state === 'twin'
-  const rest = removeRows(list, row => isHeld(row) && deleted.has(row.domain))
+  const rest = removeRows(list, row => (row.state === 'held' || row.state === 'registered') && deleted.has(row.domain))
   return { ...rest, rows: rest.rows.map(row => (dependsOnTeam(row) ? uncheck(row) : row)) }
 }
 
@@ -133,10 +132,3 @@ function dependsOnTeam(row: Row): boolean {
 
 const toBase = ({ id, origin, text }: Row) => ({ id, origin, text })
 const uncheck = (row: Row, text = row.text): Row => ({ ...toBase(row), text, state: 'unchecked' })
-
-/** A twin whose other row is gone, or turned out to be wrong, must be checked. */
-function afterwards(list: NameList): NameList {
-  const domains = new Set(list.rows.map(row => (row.state === 'twin' ? undefined : row.domain)))
-  const isAlone = (row: Row) => row.state === 'twin' && !domains.has(row.domain)
-  return { ...list, rows: list.rows.map(row => (isAlone(row) ? uncheck(row) : row)) }
-}

@@ -54,7 +54,7 @@ button:disabled { opacity: .5; cursor: default; }
 .hint { color: var(--quiet); font-size: .925em; }
 .spread { margin-inline-start: auto; }
 .drop { outline: 2px dashed var(--accent); outline-offset: -6px; }
-.filters { display: flex; flex-wrap: wrap; gap: .5rem; }
+.filters { gap: .5rem; }
 .filters button { padding: .3rem .85rem; border-radius: 99px; font-weight: 500; }
 progress {
   display: block; width: 100%; height: 8px; margin-top: .875rem; appearance: none; border: 0; border-radius: 99px;
@@ -99,7 +99,7 @@ progress::-moz-progress-bar { background: var(--accent); border-radius: 99px; }
 .detail .actions { margin-top: .5rem; gap: .5rem; }
 .detail .actions button { padding-block: .25rem; }
 .detail form { display: flex; gap: .5rem; margin-top: .375rem; }
-.held, .twin { color: var(--quiet); }
+.held { color: var(--quiet); }
 .pick { display: flex; align-items: center; gap: .75rem; min-height: 44px; min-width: 0; cursor: pointer; }
 .pick input {
   inline-size: 1.125rem; block-size: 1.125rem; flex: none; margin: 0 .1875rem; accent-color: var(--accent);

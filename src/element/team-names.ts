@@ -2,13 +2,21 @@ import { CallError } from '../client/call.ts'
 import { deleteAll } from '../client/delete-all.ts'
 import { listAll } from '../client/list-all.ts'
 import type { ListedDomain } from '../wire/response.ts'
-import { create, createAlert, createButton } from './dom.ts'
-import { createName, display, explainFailure, isNotOffered, PATIENCE, type Surface } from './panel.ts'
+import {
+  create,
+  createAlert,
+  createButton,
+  createName,
+  display,
+  explainFailure,
+  isNotOffered,
+  PATIENCE,
+  type Surface,
+} from './panel.ts'
 import { createWindowedList, type ListEntry } from './windowed-list.ts'
 
-interface Registered extends ListEntry {
-  readonly id: string
-  readonly listed: ListedDomain
+interface Registered extends ListEntry, ListedDomain {
+  isSelected: boolean
 }
 
 /** How many names are shown before "Show more": a page of the service. */
@@ -20,14 +28,15 @@ const PAGE = 1000
  * @param onDeleted Called with names that the user has deleted.
  */
 export function createTeamNames(surface: Surface, onDeleted: (domains: readonly string[]) => void) {
-  const { words, announcer } = surface
-  let entries: Registered[] = []
-  let selectedIds = new Set<string>()
+  const { words, announcer, signal } = surface
+  let entries: readonly Registered[] = []
   /** The rest of the names, if there are more. */
   let rest: AsyncGenerator<ListedDomain, void, undefined> | undefined
   let question = ''
   let mayDelete = false
   let isDeleting = false
+  /** Counts the requests for a page: the response to an earlier one is not shown. */
+  let turn = 0
 
   const title = create('h2', { id: 'names-title', part: 'title' })
   const searchField = create('input', { type: 'search', part: 'field', 'aria-label': words.search })
@@ -52,8 +61,8 @@ export function createTeamNames(surface: Surface, onDeleted: (domains: readonly 
   )
   questionBox.hidden = true
   const empty = create('p', { class: 'empty' })
-  const more = createButton('', words.more, () => void readMore())
-  const alert = createAlert()
+  const more = createButton('', words.more, () => void (rest && readPage(rest, entries)))
+  const alert = createAlert(words)
   const list = createWindowedList(drawEntry)
   list.box.setAttribute('aria-labelledby', 'names-title')
   const section = create(
@@ -83,7 +92,7 @@ export function createTeamNames(surface: Surface, onDeleted: (domains: readonly 
     } else if (question === '') show()
   })
 
-  const options = () => ({ ...surface.callOptions(surface.signal), patience: PATIENCE })
+  const options = () => ({ ...surface.callOptions(signal), patience: PATIENCE })
 
   /** All names, newest first; or the name of the search, and then the names below it. */
   async function* readAll(): AsyncGenerator<ListedDomain, void, undefined> {
@@ -98,83 +107,58 @@ export function createTeamNames(surface: Surface, onDeleted: (domains: readonly 
     }
   }
 
-  let turn = 0
-  async function load(): Promise<void> {
+  const load = () => readPage(readAll(), [])
+
+  /** Reads a page of names, and shows it after the names that are `shown` already. */
+  async function readPage(
+    names: AsyncGenerator<ListedDomain, void, undefined>,
+    shown: readonly Registered[],
+  ): Promise<void> {
     turn += 1
     const mine = turn
-    alert.hide()
-    const names = readAll()
-    try {
-      const { page, isOver } = await readPage(names)
-      if (mine !== turn) return
-      entries = page
-      selectedIds = new Set()
-      rest = isOver ? undefined : names
-      section.hidden = false
-      if (entries.length > 0) await learnWhetherToDelete()
-      show()
-    } catch (error) {
-      if (surface.signal.aborted || mine !== turn || isNotOffered(error)) return
-      section.hidden = false
-      entries = []
-      rest = undefined
-      show()
-      alert.show(
-        explainFailure(error, words),
-        createButton('', words.retry, () => void load()),
-      )
-    }
-  }
-
-  async function readPage(names: AsyncGenerator<ListedDomain, void, undefined>) {
     const page: Registered[] = []
-    while (page.length < PAGE) {
-      const { value, done } = await names.next()
-      if (done) return { page, isOver: true }
-      page.push({ id: value.domainId, listed: value })
-    }
-    return { page, isOver: false }
-  }
-
-  async function readMore(): Promise<void> {
-    if (!rest) return
-    const mine = turn
+    let isOver = false
+    alert.hide()
     more.disabled = true
     try {
-      const { page, isOver } = await readPage(rest)
+      while (page.length < PAGE && !isOver) {
+        const { value } = await names.next()
+        if (value) page.push({ ...value, id: value.domainId, isSelected: false })
+        else isOver = true
+      }
       if (mine !== turn) return
-      entries = [...entries, ...page]
-      if (isOver) rest = undefined
+      entries = [...shown, ...page]
+      rest = isOver ? undefined : names
+      section.hidden = false
+      if (entries.length > 0 && !mayDelete) {
+        // Nothing is deleted: `localhost` cannot be registered. A service without this operation fails.
+        const deletion = deleteAll(['localhost'], { ...options(), patience: 0 })
+        mayDelete = await deletion.then(
+          () => true,
+          () => false,
+        )
+      }
     } catch (error) {
-      if (surface.signal.aborted || mine !== turn) return
-      alert.show(
-        explainFailure(error, words),
-        createButton('', words.retry, () => void load()),
-      )
+      if (mine !== turn || signal.aborted || isNotOffered(error)) return
+      entries = shown
+      if (shown.length === 0) rest = undefined
+      section.hidden = false
+      alert.show(explainFailure(error, words), load)
     } finally {
-      more.disabled = false
-      show()
+      if (mine === turn) {
+        more.disabled = false
+        show()
+      }
     }
   }
 
-  /** Nothing is deleted: `localhost` cannot be registered. A service without this operation fails. */
-  async function learnWhetherToDelete(): Promise<void> {
-    if (mayDelete) return
-    try {
-      await deleteAll(['localhost'], { ...options(), patience: 0 })
-      mayDelete = true
-    } catch {
-      // Without this answer, nothing can be selected.
-    }
-  }
-
-  const selected = () => entries.filter(({ id }) => selectedIds.has(id))
-  const areSelected = (shown: readonly Registered[]) => shown.every(({ id }) => selectedIds.has(id))
+  const selected = () => entries.filter(({ isSelected }) => isSelected)
+  const areSelected = (shown: readonly Registered[]) => shown.every(({ isSelected }) => isSelected)
   function selectAll(): void {
     const shown = shownEntries()
-    selectedIds = new Set(areSelected(shown) ? [] : shown.map(({ id }) => id))
+    const chosen = new Set(areSelected(shown) ? [] : shown)
     // Other objects are drawn again, with another state of their checkbox.
-    entries = entries.map(entry => ({ ...entry }))
+    entries = entries.map(entry => ({ ...entry, isSelected: chosen.has(entry) }))
     questionBox.hidden = true
     show()
   }
@@ -187,27 +171,21 @@ export function createTeamNames(surface: Surface, onDeleted: (domains: readonly 
   }
 
   async function deleteSelected(): Promise<void> {
+    const domains = selected().map(({ domain }) => domain)
     isDeleting = true
-    const chosen = selected()
     questionBox.hidden = true
+    alert.hide()
     show()
     try {
-      const { results, totals } = await deleteAll(
-        chosen.map(({ listed }) => listed.domain),
-        options(),
-      )
+      const { results, totals } = await deleteAll(domains, options())
       announcer.say(words.deleted(totals.deleted))
       onDeleted(results.flatMap(result => (result.status === 'deleted' ? result.domain : [])))
-      isDeleting = false
       await load()
       list.box.focus()
     } catch (error) {
+      if (!signal.aborted) alert.show(explainFailure(error, words), deleteSelected)
+    } finally {
       isDeleting = false
-      if (surface.signal.aborted) return
-      alert.show(
-        explainFailure(error, words),
-        createButton('', words.retry, () => void deleteSelected()),
-      )
       show()
     }
   }
@@ -216,13 +194,13 @@ export function createTeamNames(surface: Surface, onDeleted: (domains: readonly 
   const readLetters = () => (question === '' && rest === undefined ? searchField.value.trim().toLowerCase() : '')
   function shownEntries(): readonly Registered[] {
     const letters = readLetters()
-    if (letters === '') return entries
-    return entries.filter(({ listed: { domain } }) => domain.includes(letters) || display(domain).includes(letters))
+    return entries.filter(({ domain }) => domain.includes(letters) || display(domain).includes(letters))
   }
 
   function show(): void {
-    title.textContent = words.namesTitle(entries.length, rest === undefined)
     const shown = shownEntries()
+    const count = selected().length
+    title.textContent = words.namesTitle(entries.length, rest === undefined)
     search.hidden = entries.length === 0 && question === ''
     list.box.hidden = shown.length === 0
     list.show(shown)
@@ -230,22 +208,21 @@ export function createTeamNames(surface: Surface, onDeleted: (domains: readonly 
     empty.textContent = question === '' && readLetters() === '' ? words.noNames : words.notFound
     // After a failure, the names are loaded anew.
     more.hidden = rest === undefined || !alert.box.hidden
-    const count = selected().length
     deleteButton.hidden = count === 0 || isDeleting || !questionBox.hidden
     deleteButton.textContent = words.deleteSelected(count)
     selectButton.hidden = !mayDelete || shown.length < 2 || isDeleting
     selectButton.textContent = areSelected(shown) ? words.selectNone : words.selectAll
   }
 
-  function drawEntry({ id, listed: { domain, createdAt } }: Registered): HTMLElement {
+  function drawEntry(entry: Registered): HTMLElement {
+    const { domain, createdAt } = entry
     const name = create('span', { class: 'name', part: 'name' }, createName(domain))
     const label = create(mayDelete ? 'label' : 'span', { class: 'pick' }, name)
     if (mayDelete) {
       const box = create('input', { type: 'checkbox' })
-      box.checked = selectedIds.has(id)
+      box.checked = entry.isSelected
       box.addEventListener('change', () => {
-        if (box.checked) selectedIds.add(id)
-        else selectedIds.delete(id)
+        entry.isSelected = box.checked
         questionBox.hidden = true
         show()
       })

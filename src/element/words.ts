@@ -4,78 +4,11 @@ import type { InvalidPreview } from '../wire/response.ts'
 /** A sentence, or a function that makes it from the details of a rejected name. */
 export type ReasonSentence = string | ((details: InvalidPreview) => string)
 
-/** All words of the element. Functions get numbers, so that languages can form their plurals. */
-export interface ElementWords {
-  addTitle: string
-  paste: string
-  placeholder: string
-  check: string
-  chooseFile: string
-  dropHint: string
-  notText: string
-  column: string
-  cancelColumn: string
-  columnNumber: (number: number) => string
-  nothingFound: string
-  all: (count: number) => string
-  toCorrect: (count: number) => string
-  ready: (count: number) => string
-  finished: (count: number) => string
-  useAll: (count: number) => string
-  use: (domain: string) => string
-  edit: (input: string) => string
-  editShort: string
-  save: string
-  remove: (input: string) => string
-  removeShort: string
-  removeWrong: (count: number) => string
-  clear: string
-  register: (count: number) => string
-  goOn: string
-  stop: string
-  checking: (done: number, total: number) => string
-  registering: (done: number, total: number) => string
-  waiting: string
-  checked: (ready: number, wrong: number, repeated: number) => string
-  registered: (count: number, left: number) => string
-  stopped: (left: number) => string
-  sentFrom: (input: string) => string
-  stateUnchecked: string
-  stateReady: string
-  stateHeld: string
-  stateTwin: string
-  stateWrong: string
-  stateRegistered: string
-  list: string
-  namesTitle: (shown: number, isAll: boolean) => string
-  search: string
-  searchButton: string
-  noNames: string
-  notFound: string
-  more: string
-  selectAll: string
-  selectNone: string
-  deleteSelected: (count: number) => string
-  askDelete: (count: number) => string
-  confirmDelete: string
-  cancel: string
-  deleted: (count: number) => string
-  retry: string
-  noRoom: string
-  /**
-   * For each `reason` of a preview, the end of a sentence that begins with the quoted name, without its full stop. A
-   * reason that is missing here gets the service's message.
-   */
-  reasons: Readonly<Record<string, ReasonSentence>>
-  quote: (input: string) => string
-  /** For each code of an error, the sentence to show; `unreachable` if no response arrived. Otherwise its message. */
-  failures: Readonly<Record<string, string | ((error: CallError) => string)>>
-}
-
-const names = (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'name' : 'names'}`
+const digits = (count: number) => count.toLocaleString('en')
+const names = (count: number) => `${digits(count)} ${count === 1 ? 'name' : 'names'}`
 
 /** For customers, who know neither suffix lists nor RFCs. Rarer mistakes are explained by the service's message. */
-const reasons: ElementWords['reasons'] = {
+const reasons: Readonly<Record<string, ReasonSentence>> = {
   url: 'is a web address; only the hostname in it is needed',
   path: 'has a path; only the hostname is needed',
   query: 'has a query; only the hostname is needed',
@@ -119,8 +52,21 @@ const reasons: ElementWords['reasons'] = {
   subdomain_conflict: 'would cover names that you have registered; delete these first',
 }
 
+/** For each code of an error, the sentence to show; `unreachable` if no response arrived. Otherwise its message. */
+const failures: Readonly<Record<string, string | ((error: CallError) => string)>> = {
+  unauthorized: 'You are not signed in, or your session has ended. Sign in again, then continue.',
+  domain_limit_reached: error => `Your limit is reached, so the rest was not registered. ${error.message}`,
+  team_suspended: 'Your account is suspended, so no names can be registered.',
+  insufficient_scope: 'You are not allowed to do this.',
+  too_many_requests: 'Too many requests at once. Wait a minute, then continue.',
+  domain_registration_unavailable:
+    'Your names are saved, but monitoring has not begun for some of them. Continue in a minute.',
+  internal_error: 'Something went wrong on our side. Try again in a minute.',
+  unreachable: 'The service cannot be reached. Check your connection, then continue.',
+}
+
 /** The English words, which apply where the option `words` has none. */
-export const english: ElementWords = {
+export const english = {
   addTitle: 'Add names',
   paste: 'Hostnames: one per line, or cells copied from a spreadsheet',
   placeholder: 'www.example.com\n*.example.org',
@@ -130,47 +76,40 @@ export const english: ElementWords = {
   notText: 'This file is not text. Save the sheet as CSV, or copy its cells and paste them here.',
   column: 'Column with the hostnames',
   cancelColumn: 'Cancel',
-  columnNumber: number => `Column ${number}`,
+  columnNumber: (number: number) => `Column ${number}`,
   nothingFound: 'There is no name in it.',
-  all: count => `All ${count.toLocaleString('en')}`,
-  toCorrect: count => `To correct ${count.toLocaleString('en')}`,
-  ready: count => `Ready ${count.toLocaleString('en')}`,
-  finished: count => `Registered ${count.toLocaleString('en')}`,
-  useAll: count => (count === 1 ? 'Use the correction' : `Use all ${count.toLocaleString('en')} corrections`),
-  use: domain => `Use ${domain}`,
-  edit: input => `Edit ${input}`,
+  all: (count: number) => `All ${digits(count)}`,
+  toCorrect: (count: number) => `To correct ${digits(count)}`,
+  useAll: (count: number) => (count === 1 ? 'Use the correction' : `Use all ${digits(count)} corrections`),
+  use: (domain: string) => `Use ${domain}`,
+  edit: (input: string) => `Edit ${input}`,
   editShort: 'Edit',
   save: 'Check',
-  remove: input => `Remove ${input} from the list`,
+  remove: (input: string) => `Remove ${input} from the list`,
   removeShort: 'Remove',
-  removeWrong: count => (count === 1 ? 'Remove the name to correct' : `Remove the ${names(count)} to correct`),
   clear: 'Clear the list',
-  register: count => `Register ${names(count)}`,
+  register: (count: number) => `Register ${names(count)}`,
   goOn: 'Continue',
   stop: 'Stop',
-  checking: (done, total) => `Checked ${done.toLocaleString('en')} of ${names(total)}`,
-  registering: (done, total) => `Registered ${done.toLocaleString('en')} of ${names(total)}`,
-  waiting: 'The service takes its time. Still trying …',
-  checked: (ready, wrong, repeated) =>
+  checking: (done: number, total: number) => `Checked ${digits(done)} of ${names(total)}`,
+  registering: (done: number, total: number) => `Registered ${digits(done)} of ${names(total)}`,
+  checked: (ready: number, wrong: number, repeated: number) =>
     [
       `${names(ready)} can be registered`,
-      ...(wrong > 0 ? [`${wrong.toLocaleString('en')} ${wrong === 1 ? 'needs' : 'need'} a correction`] : []),
-      ...(repeated > 0
-        ? [`${repeated.toLocaleString('en')} repeated ${repeated === 1 ? 'row' : 'rows'} left out`]
-        : []),
+      ...(wrong > 0 ? [`${digits(wrong)} ${wrong === 1 ? 'needs' : 'need'} a correction`] : []),
+      ...(repeated > 0 ? [`${digits(repeated)} repeated ${repeated === 1 ? 'row' : 'rows'} left out`] : []),
     ].join(', '),
-  registered: (count, left) =>
-    `Done: ${names(count)} registered${left > 0 ? `, ${left.toLocaleString('en')} still to correct` : ''}.`,
-  stopped: left => `Stopped. ${names(left)} ${left === 1 ? 'is' : 'are'} left: continue whenever you like.`,
-  sentFrom: input => `from ${input}`,
+  registered: (count: number, left: number) =>
+    `Done: ${names(count)} registered${left > 0 ? `, ${digits(left)} still to correct` : ''}.`,
+  stopped: (left: number) => `Stopped. ${names(left)} ${left === 1 ? 'is' : 'are'} left: continue whenever you like.`,
+  sentFrom: (input: string) => `from ${input}`,
   stateUnchecked: 'Not checked yet',
   stateReady: 'Ready',
   stateHeld: 'Already registered',
-  stateTwin: 'Twice in this list',
   stateWrong: 'To correct',
   stateRegistered: 'Registered',
   list: 'Names in your list',
-  namesTitle: (shown, isAll) => `Registered names (${shown.toLocaleString('en')}${isAll ? '' : '+'})`,
+  namesTitle: (shown: number, isAll: boolean) => `Registered names (${digits(shown)}${isAll ? '' : '+'})`,
   search: 'Search your registered names',
   searchButton: 'Search',
   noNames: 'No names yet. Paste some above.',
@@ -178,24 +117,25 @@ export const english: ElementWords = {
   more: 'Show more',
   selectAll: 'Select all',
   selectNone: 'Select none',
-  deleteSelected: count => `Delete ${names(count)}`,
-  askDelete: count => `Delete ${names(count)}? ${count === 1 ? 'It' : 'They'} will no longer be monitored.`,
+  deleteSelected: (count: number) => `Delete ${names(count)}`,
+  askDelete: (count: number) => `Delete ${names(count)}? ${count === 1 ? 'It' : 'They'} will no longer be monitored.`,
   confirmDelete: 'Delete',
   cancel: 'Keep',
-  deleted: count => `${names(count)} deleted.`,
+  deleted: (count: number) => `${names(count)} deleted.`,
   retry: 'Try again',
   noRoom: 'Your limit leaves no room for this name.',
   reasons,
-  quote: input => `“${input}”`,
-  failures: {
-    unauthorized: 'You are not signed in, or your session has ended. Sign in again, then continue.',
-    domain_limit_reached: error => `Your limit is reached, so the rest was not registered. ${error.message}`,
-    team_suspended: 'Your account is suspended, so no names can be registered.',
-    insufficient_scope: 'You are not allowed to do this.',
-    too_many_requests: 'Too many requests at once. Wait a minute, then continue.',
-    domain_registration_unavailable:
-      'Your names are saved, but monitoring has not begun for some of them. Continue in a minute.',
-    internal_error: 'Something went wrong on our side. Try again in a minute.',
-    unreachable: 'The service cannot be reached. Check your connection, then continue.',
-  },
+  quote: (input: string) => `“${input}”`,
+  failures,
 }
+
+type EnglishWords = typeof english
+
+/**
+ * All words of the element. Functions get numbers, so that languages can form their plurals.
+ *
+ * `reasons` has, for each `reason` of a preview, the end of a sentence that begins with the quoted name, without its
+ * full stop. A reason that is missing gets the service's message. `failures` has the sentence for each code of an
+ * error, and for `unreachable` if no response arrived.
+ */
+export interface ElementWords extends EnglishWords {}

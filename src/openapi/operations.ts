@@ -4,7 +4,7 @@ import { withoutTrailingSlash } from '../http/options.ts'
 import type { OperationName } from '../http/request.ts'
 import { operations } from '../http/routes.ts'
 import { expectedAfter, MAX_DOMAINS, requests } from '../wire/request-schemas.ts'
-import { type AnsweredOperation, describeResponses } from './responses.ts'
+import { type AnsweredOperation, type AnswerSettings, describeResponses } from './responses.ts'
 import { refer, type SchemaName } from './schemas.ts'
 
 /** The description of an operation, without its method, path and error responses. */
@@ -158,12 +158,8 @@ const requestBody = (schema: SchemaName, bodyLimit: number) => ({
   },
 })
 
-interface PathSettings {
-  readonly bodyLimit: number
-  readonly rateLimited: boolean
+interface PathSettings extends AnswerSettings {
   readonly security: Record<string, string[]>[]
-  /** Whether callers send API keys. */
-  readonly knowsKeys: boolean
 }
 
 /** The codes that a GET never returns, because it has no body and changes nothing. */

@@ -19,9 +19,10 @@ export interface AnsweredOperation {
 }
 
 /** The handler's settings that affect its responses. */
-interface AnswerSettings {
+export interface AnswerSettings {
   readonly bodyLimit: number
   readonly rateLimited: boolean
+  /** Whether callers send API keys. */
   readonly knowsKeys: boolean
 }
 

@@ -1,3 +1,4 @@
+import { CANNOT_HANDLE, TRY_AGAIN } from '../webhook/create-webhook.ts'
 import { ID, SIGNATURE, TIMESTAMP } from '../webhook/signature.ts'
 import type { JsonSchema, Webhooks } from './document.ts'
 import { refer } from './schemas.ts'
@@ -89,13 +90,9 @@ white space.`,
         '2XX': { description: 'The monitor has saved all changes.' },
         '3XX': unavailable,
         '4XX': refused,
-        '408': unavailable,
-        '425': unavailable,
-        '429': unavailable,
-        '500': refused,
-        '501': refused,
-        '505': refused,
         '5XX': unavailable,
+        ...Object.fromEntries(TRY_AGAIN.map(status => [status, unavailable])),
+        ...Object.fromEntries(CANNOT_HANDLE.map(status => [status, refused])),
       },
     },
   },

@@ -129,12 +129,12 @@ export function createWebhook(options: WebhookOptions): Webhook {
 }
 
 /** Client errors after which the same request may succeed: Request Timeout, Too Early, Too Many Requests. */
-const TRY_AGAIN = [408, 425, 429]
+export const TRY_AGAIN = [408, 425, 429]
 /**
  * Server errors that a framework returns if it cannot handle the request. Gateways return server errors with other
  * statuses.
  */
-const CANNOT_HANDLE = [500, 501, 505]
+export const CANNOT_HANDLE = [500, 501, 505]
 
 /** @throws {Error} unless the status is 2xx. */
 function requireSuccess({ status, retryAfter, text }: ReceivedResponse, target: URL): void {

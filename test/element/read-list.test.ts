@@ -4,7 +4,7 @@ import { readFile, readList } from '../../src/element/read-list.ts'
 /** The names that are added if the user keeps the column that the element has chosen. */
 function namesOf(text: string): readonly string[] {
   const list = readList(text)
-  return 'names' in list ? list.names : list.rows.map(cells => cells[list.column] ?? '')
+  return 'names' in list ? list.names : (list.columns[list.likely]?.cells ?? [])
 }
 
 test.each<[what: string, text: string, names: string[]]>([
@@ -23,8 +23,14 @@ test.each<[what: string, text: string, names: string[]]>([
 })
 
 test('columns have the titles of the first row, if it has no name', () => {
-  expect(readList('No\tHost\n1\ta.com')).toMatchObject({ titles: ['No', 'Host'], column: 1, rows: [['1', 'a.com']] })
-  expect(readList('1\ta.com\n2\tb.com')).toMatchObject({ titles: [], column: 1 })
+  expect(readList('No\tHost\n1\ta.com')).toEqual({
+    columns: [
+      { title: 'No', cells: ['1'] },
+      { title: 'Host', cells: ['a.com'] },
+    ],
+    likely: 1,
+  })
+  expect(readList('1\ta.com\n2\tb.com')).toMatchObject({ columns: [{ title: '' }, { title: '' }], likely: 1 })
 })
 
 test('a list of 200,000 lines is read at once', () => {

@@ -22,5 +22,5 @@ test('the German catalogue of the examples fits, and the English one has no tech
 test('the English words about one name are in the singular', () => {
   expect(english.checked(1, 1, 1)).toBe('1 name can be registered, 1 needs a correction, 1 repeated row left out')
   expect(english.askDelete(1)).toBe('Delete 1 name? It will no longer be monitored.')
-  expect(english.removeWrong(1)).toBe('Remove the name to correct')
+  expect(english.useAll(1)).toBe('Use the correction')
 })

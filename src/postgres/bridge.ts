@@ -2,7 +2,6 @@ import { createDeadline, type Deadline, TimeLimitError } from '../time/deadline.
 import {
   type Answer,
   apply,
-  type BoundStatement,
   bind,
   createSequence,
   type Database,
@@ -113,7 +112,7 @@ export function fromBridge(bridge: PostgresBridge, isPipelined = false): Databas
   return {
     isInTransaction: false,
 
-    ask: (deadline, statement, ...parameters) =>
+    send: (deadline, statement, ...parameters) =>
       repeat(deadline, MOST_IDLE, async attempt => {
         await deadline.wait(check())
         attempt.isUntouched = isRead(statement)
@@ -128,8 +127,7 @@ export function fromBridge(bridge: PostgresBridge, isPipelined = false): Databas
         const token = crypto.randomUUID()
         const outcome: { result?: Awaited<ReturnType<typeof work>>; isUndone?: boolean } = {}
         const running = bridge.transaction(async ({ query }) => {
-          const send = ({ text, values = [] }: BoundStatement) => query(text, values)
-          const sequence = createSequence(send, { deadline, isPipelined })
+          const sequence = createSequence(({ text, values = [] }) => query(text, values), { deadline, isPipelined })
           const begun = sequence.add({ text: toCommands({ transaction_isolation: transaction_isolation as string }) })
           begun.then(() => {
             attempt.isUntouched = false
@@ -137,7 +135,7 @@ export function fromBridge(bridge: PostgresBridge, isPipelined = false): Databas
           apply(sequence, isPipelined ? settings : { ...settings, [TOKEN]: token }, WAIT_FOR_DISK)
           outcome.result = await work(isPipelined ? sequence : guarded(sequence, token))
           await sequence.allAnswered()
-          if (sequence.hasChanges()) return
+          if (sequence.hasWritten()) return
           outcome.isUndone = true
           throw new Error('The transaction changes nothing, so it is rolled back')
         })
@@ -162,13 +160,13 @@ const TOKEN = 'domain_registration.transaction'
  * The others may be committed alone: they make changes due whose time is implausible, or note that there is a monitor.
  * On Citus, inserts have no array, so there a late insert of a name is not prevented.
  */
-function guarded({ ask, change }: Transaction, token: string): Transaction {
+function guarded({ send, write }: Transaction, token: string): Transaction {
   return {
-    ask,
-    change: (statement, ...values) => {
+    send,
+    write: (statement, ...values) => {
       const isOurs = `current_setting('${TOKEN}', true) = $${values.length + 1}::text`
       const text = statement.text.replace(/\$1(?=::\w+\[\])/g, `(CASE WHEN ${isOurs} THEN $1 END)`)
-      return text === statement.text ? change(statement, ...values) : change({ ...statement, text }, ...values, token)
+      return text === statement.text ? write(statement, ...values) : write({ ...statement, text }, ...values, token)
     },
   }
 }
@@ -244,8 +242,7 @@ export function fromTransaction(transaction: PostgresTransaction, part: Part): D
   return {
     isInTransaction: true,
 
-    ask: (deadline, statement, ...values) =>
-      inTurn(deadline, async sequence => (await sequence.ask(statement, ...values)).rows as never),
+    send: (deadline, statement, ...values) => inTurn(deadline, sequence => sequence.send(statement, ...values)),
 
     transact: (deadline, settings, work) =>
       inTurn(deadline, async (sequence, working) => {

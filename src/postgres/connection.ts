@@ -15,8 +15,8 @@ export type Value = Element | undefined | readonly Element[]
 export type Element = string | number | null
 
 /** The result of a statement. */
-export interface Answer<Row = unknown> {
-  readonly rows: readonly Row[]
+export interface Answer {
+  readonly rows: readonly unknown[]
   /** The first word of the command tag. */
   readonly command?: string
 }
@@ -80,7 +80,7 @@ export interface Database {
    *
    * @throws The failure of the statement, or a {@link TimeLimitError} at the deadline.
    */
-  ask<Row>(deadline: Deadline, statement: Statement<Row>, ...values: readonly Value[]): Promise<readonly Row[]>
+  send<Row>(deadline: Deadline, statement: Statement<Row>, ...values: readonly Value[]): Promise<readonly Row[]>
   /**
    * Calls `work` in a transaction, and commits the transaction.
    *
@@ -95,24 +95,26 @@ export type Settings = Readonly<Record<string, string>>
 
 export interface Transaction {
   /**
-   * Locks and looks up rows. A transaction that changes no rows may end with a rollback, which does not wait for the
-   * disk.
+   * Sends a statement that need not be committed: it reads, or it locks. A transaction of only such statements may end
+   * with a rollback, which does not wait for the disk.
    */
-  readonly ask: Send
+  readonly send: Send
   /**
-   * Inserts, updates or deletes rows. First wait for the result of an earlier statement, which shows that the `BEGIN`
-   * succeeded. Otherwise each change might be committed on its own. If such a commit is harmless, you need not wait.
+   * Sends a statement that must be committed. First wait for the rows of an earlier statement, which show that the
+   * `BEGIN` succeeded. Otherwise each statement might be committed on its own. If such a commit is harmless, you need
+   * not wait.
    */
-  readonly change: Send
+  readonly write: Send
 }
 
 /**
  * Sends a statement in a transaction. Statements that are sent without waiting for results are pipelined if the driver
  * supports it, but still run in order.
  *
- * @returns The result, after the results of all earlier statements. Rejects with the first failure of these statements.
+ * @returns The rows, after the results of all earlier statements. Rejects with the first failure of these statements.
+ *   If nobody waits for the rows, the rejection is ignored, because all later results reject too.
  */
-export type Send = <Row>(statement: Statement<Row>, ...values: readonly Value[]) => Promise<Answer<Row>>
+type Send = <Row>(statement: Statement<Row>, ...values: readonly Value[]) => Promise<readonly Row[]>
 
 /** Returns the commands that apply settings, as one string: drivers allow several commands in one string. */
 export const toCommands = (settings: Settings): string =>
@@ -128,8 +130,8 @@ export interface Sequence extends Transaction {
   add(query: BoundStatement): Promise<Answer>
   /** Whether the server has answered a statement. */
   isAnswered(): boolean
-  /** Whether the sequence contains changes that must be committed. */
-  hasChanges(): boolean
+  /** Whether the sequence contains statements that must be committed. */
+  hasWritten(): boolean
   /**
    * Waits for the last result. Rejects with the first failure of any statement. Also rejects if the deadline has
    * passed.
@@ -145,10 +147,10 @@ export function createSequence(
 ): Sequence {
   let last: Promise<unknown> = Promise.resolve()
   let isAnswered = false
-  let hasChanges = false
+  let hasWritten = false
   let isOver = false
 
-  async function send(next: BoundStatement): Promise<Answer> {
+  async function sendInTime(next: BoundStatement): Promise<Answer> {
     if (isOver || deadline.remaining() === 0)
       throw new TimeLimitError('The time limit was reached before the next statement')
     return query(next)
@@ -156,9 +158,9 @@ export function createSequence(
 
   function add(next: BoundStatement): Promise<Answer> {
     const previous = last
-    const sent = isPipelined ? send(next) : previous.then(() => send(next))
+    const sent = isPipelined ? sendInTime(next) : previous.then(() => sendInTime(next))
     const answer = previous.then(() => sent)
-    // If this statement fails, all later results reject with its error, so the rejection can be ignored here.
+    // If this statement fails, all later results reject with its error, so each rejection can be ignored here.
     sent.catch(ignore)
     answer.then(() => {
       isAnswered = true
@@ -167,16 +169,20 @@ export function createSequence(
     return answer
   }
 
-  const ask = ((statement, ...values) => add(bind(statement, values))) as Send
+  const send: Send = (statement, ...values) => {
+    const answer = add(bind(statement, values)).then(({ rows }) => rows as never)
+    answer.catch(ignore)
+    return answer
+  }
   return {
     add,
-    ask,
-    change: (...statement) => {
-      hasChanges = true
-      return ask(...statement)
+    send,
+    write: (...statement) => {
+      hasWritten = true
+      return send(...statement)
     },
     isAnswered: () => isAnswered,
-    hasChanges: () => hasChanges,
+    hasWritten: () => hasWritten,
     async allAnswered() {
       await last
       if (deadline.remaining() === 0) throw new TimeLimitError('The transaction did not finish in time')

@@ -103,7 +103,7 @@ function explaining(database: Database): Database {
   }
   return {
     ...database,
-    ask: (...question) => database.ask(...question).catch(explain),
+    send: (...question) => database.send(...question).catch(explain),
     transact: (...transaction) => database.transact(...transaction).catch(explain),
   }
 }
@@ -155,7 +155,7 @@ export function fromPgPool(pool: PostgresPool, preparedStatements: boolean): Dat
   return {
     isInTransaction: false,
 
-    ask: (deadline, statement, ...values) =>
+    send: (deadline, statement, ...values) =>
       repeat(deadline, mostIdle(), async attempt => {
         const { client, giveBack } = await acquire(pool, deadline)
         attempt.isUntouched = isRead(statement)
@@ -179,7 +179,7 @@ export function fromPgPool(pool: PostgresPool, preparedStatements: boolean): Dat
           const result = await deadline.wait(work(sequence))
           // Before the COMMIT is sent, it must be known that the connection was alive.
           await deadline.wait(begun)
-          const end = sequence.hasChanges() ? 'COMMIT' : 'ROLLBACK'
+          const end = sequence.hasWritten() ? 'COMMIT' : 'ROLLBACK'
           const { command } = await deadline.wait(sequence.add({ text: end }))
           // PostgreSQL responds to the COMMIT of a failed transaction with the tag ROLLBACK, not with an error.
           if (command !== end) throw new Error('The transaction was rolled back')

@@ -40,18 +40,16 @@ export interface Engine {
 type Row = readonly Element[]
 
 /** Creates a statement that inserts rows, and the parameters of the statement. */
-type Insert = (rows: readonly Row[], ...shared: readonly Value[]) => readonly [Statement, ...Value[]]
+type Insert = (rows: readonly Row[]) => readonly [Statement, ...Value[]]
 
 /** An `INSERT` of many rows. */
 interface Insertion {
   readonly name: string
   readonly into: string
-  /** The types of the values that differ from row to row. */
+  /** The types of the values of a row. */
   readonly types: readonly string[]
-  /** The types of the values that all rows share. */
-  readonly shared?: readonly string[]
-  /** Returns the SQL of a row, from its own values and the shared values. */
-  toRow(values: readonly string[], shared: readonly string[]): string
+  /** Returns the SQL of a row, from the SQL of its values. */
+  toRow(values: readonly string[]): string
   readonly onConflict?: string
 }
 
@@ -85,11 +83,11 @@ export const postgres: Engine = {
    * Passes each column as an array. Without `onConflict`, the statement fails if one of your triggers skips a row,
    * because such a row must not be reported as saved.
    */
-  createInsert({ name, into, types, shared = [], toRow, onConflict = '' }) {
+  createInsert({ name, into, types, toRow, onConflict = '' }) {
     const arrays = toParameters(types, 1).map(parameter => `${parameter}[]`)
     const elements = types.map((_, index) => `element_${index + 1}`)
     const text = `INSERT INTO ${into}
-       SELECT ${toRow(elements, toParameters(shared, 1 + types.length))}
+       SELECT ${toRow(elements)}
        FROM unnest(${arrays.join(', ')}) AS asked (${elements.join(', ')}) ${onConflict}`
     // If a row is missing, the cast fails, and PostgreSQL's message quotes the sentence.
     const complete = `WITH inserted AS (${text} RETURNING 1)
@@ -98,11 +96,7 @@ export const postgres: Engine = {
          ' of the rows, so nothing was saved')::integer
      END AS complete FROM inserted`
     const statement = prepared(name, onConflict === '' ? complete : text)
-    return (rows, ...values) => [
-      statement,
-      ...types.map((_, column) => rows.map(row => row[column] as Element)),
-      ...values,
-    ]
+    return rows => [statement, ...types.map((_, column) => rows.map(row => row[column] as Element))]
   },
 }
 
@@ -143,12 +137,10 @@ export const citus: Engine = {
    * would be sent to every shard, and each shard would unpack all rows. On Citus there are no triggers that skip rows.
    */
   createInsert:
-    ({ into, types, shared = [], toRow, onConflict = '' }) =>
-    (rows, ...values) => {
-      const ofAll = toParameters(shared, 1)
-      const lists = rows.map((_, row) => toRow(toParameters(types, 1 + shared.length + row * types.length), ofAll))
-      const text = `INSERT INTO ${into} VALUES ${lists.map(list => `(${list})`).join(', ')} ${onConflict}`
-      return [unprepared(text), ...values, ...rows.flat()]
+    ({ into, types, toRow, onConflict = '' }) =>
+    rows => {
+      const lists = rows.map((_, row) => `(${toRow(toParameters(types, 1 + row * types.length))})`)
+      return [unprepared(`INSERT INTO ${into} VALUES ${lists.join(', ')} ${onConflict}`), ...rows.flat()]
     },
 }
 
@@ -196,7 +188,7 @@ export const isStockPostgres = (version: string): boolean => STOCK.test(version)
  *   see what was saved meanwhile, and overlapping names would be registered.
  */
 export async function findEngine(database: Database, deadline: Deadline): Promise<Engine> {
-  const [row] = await database.ask(deadline, selectEngine)
+  const [row] = await database.send(deadline, selectEngine)
   const version = String(row?.version)
   if (!isStockPostgres(version)) throw new Error(`The store needs PostgreSQL, but the server is "${version}"`)
   return readBoolean(row?.citus) ? citus : postgres

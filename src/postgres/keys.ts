@@ -44,28 +44,28 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
   const statements = createKeyStatements(tables)
 
   /** Begins a call. All statements of the call share one time limit. */
-  function begin(): Ask {
+  function begin(): Send {
     const deadline = createDeadline(timeLimit)
-    return (statement, ...values) => database.ask(deadline, statement, ...values)
+    return (statement, ...values) => database.send(deadline, statement, ...values)
   }
 
-  async function find(ask: Ask, hash: string): Promise<StoredKeyRecord | null> {
-    const [row] = await ask(statements.find, hash)
+  async function find(send: Send, hash: string): Promise<StoredKeyRecord | null> {
+    const [row] = await send(statements.find, hash)
     // Row-level security is checked only if no key is found, so finding a key takes one round trip.
-    if (!row) await requireVisible(ask)
+    if (!row) await requireVisible(send)
     return row ? toStoredRecord(row) : null
   }
 
   /** @throws {Error} if row-level security applies to the role: a hidden key must not seem to be missing. */
-  async function requireVisible(ask: Ask): Promise<void> {
-    const [row] = await ask(statements.findSecurity, tables.keys)
+  async function requireVisible(send: Send): Promise<void> {
+    const [row] = await send(statements.findSecurity, tables.keys)
     if (row?.isActive !== 'false') throw new Error('Row-level security may hide API keys from this role')
   }
 
-  async function change(hash: string, statement: Statement<Hash>, ...values: readonly Value[]): Promise<boolean> {
-    const ask = begin()
-    if ((await ask(statement, hash, ...values)).length > 0) return true
-    if ((await find(ask, hash)) === null) return false
+  async function update(hash: string, statement: Statement<Hash>, ...values: readonly Value[]): Promise<boolean> {
+    const send = begin()
+    if ((await send(statement, hash, ...values)).length > 0) return true
+    if ((await find(send, hash)) === null) return false
     throw new Error('A trigger or a policy prevented the change of an API key')
   }
 
@@ -76,15 +76,15 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
       requireRecord(record)
       const { hash, type, ownerId, scopes, label = null, hint = null } = record
       const dates = [record.createdAt, record.revokedAt, record.expiresAt].map(toMillisecondsOf)
-      const ask = begin()
-      if ((await ask(statements.add, hash, type, ownerId, scopes, label, hint, ...dates)).length > 0) return true
-      if ((await find(ask, hash)) === null) throw new Error('A trigger skipped a row, so the API key was not added')
+      const send = begin()
+      if ((await send(statements.add, hash, type, ownerId, scopes, label, hint, ...dates)).length > 0) return true
+      if ((await find(send, hash)) === null) throw new Error('A trigger skipped a row, so the API key was not added')
       return false
     },
 
     async revokeKey(hash) {
       requireHash(hash)
-      return change(hash, statements.revoke, Date.now())
+      return update(hash, statements.revoke, Date.now())
     },
 
     async updateKey(hash, changes) {
@@ -93,20 +93,20 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
       const { label, scopes, expiresAt } = changes
       const keeps = (value: unknown) => String(value === undefined)
       const values = [scopes ?? null, keeps(label), label ?? null, keeps(expiresAt), toMillisecondsOf(expiresAt)]
-      return change(hash, statements.update, ...values)
+      return update(hash, statements.update, ...values)
     },
 
     async listKeys(owner) {
       requireOwner(owner)
-      const ask = begin()
-      await requireVisible(ask)
-      return (await ask(statements.list, owner.type, owner.ownerId)).map(toStoredRecord)
+      const send = begin()
+      await requireVisible(send)
+      return (await send(statements.list, owner.type, owner.ownerId)).map(toStoredRecord)
     },
   }
 }
 
 /** Sends a statement of a call. */
-type Ask = <Row>(statement: Statement<Row>, ...values: readonly Value[]) => Promise<readonly Row[]>
+type Send = <Row>(statement: Statement<Row>, ...values: readonly Value[]) => Promise<readonly Row[]>
 
 interface Hash {
   readonly hash: string

@@ -67,20 +67,20 @@ export async function migrate(options: MigrateOptions): Promise<void> {
     }
     if (version === SCHEMA_VERSION) return
     const { isDistributed } = await findEngine(database, deadline)
-    await database.transact(deadline, READ_COMMITTED, async ({ ask, change }) => {
-      await ask(BE_PATIENT)
-      const [found] = (await ask(findSchema, schema)).rows
+    await database.transact(deadline, READ_COMMITTED, async ({ send, write }) => {
+      await send(BE_PATIENT)
+      const [found] = await send(findSchema, schema)
       const [create, ...others] = createSchema(options, isDistributed)
       // The role may own its schema, but may not create one: then even CREATE SCHEMA IF NOT EXISTS fails.
       const missing = found && readBoolean(found.exists) ? others : [create as string, ...others]
-      for (const text of missing) await change(unprepared(text))
+      for (const text of missing) await write(unprepared(text))
     })
   }
   try {
     await retryConflicts(deadline, create, isRace)
   } catch (cause) {
     if (!hasCode(cause, denied)) throw cause
-    const [remedy] = await database.ask(deadline, findRemedy, schema).catch(() => [])
+    const [remedy] = await database.send(deadline, findRemedy, schema).catch(() => [])
     if (!remedy) throw cause
     throw new Error(`Until an administrator runs ${remedy.sql}, this role may not create the tables`, { cause })
   }
@@ -118,7 +118,7 @@ async function findState(database: Database, deadline: Deadline, { schema: _, ..
        WHERE to_regclass(name) IS NULL) AS missing FROM ${tables.version}`,
   )
   try {
-    const [row] = await database.ask(deadline, select, Object.values(tables))
+    const [row] = await database.send(deadline, select, Object.values(tables))
     const version = row?.version == null ? 0 : readInteger(row.version)
     // If no version is recorded, the tables are created.
     return { version, missing: version === SCHEMA_VERSION ? (row?.missing ?? null) : null }

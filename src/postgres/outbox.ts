@@ -5,17 +5,14 @@ import { toKey } from '../store/name-key.ts'
 import { type StatsRow, toLeased, toPending, toStats } from '../store/rows.ts'
 import type { Value } from './connection.ts'
 import { FIRST_ID, toArrays } from './statements.ts'
-import { claim, type StoreTransaction, type Transact } from './transaction.ts'
+import { lock, type StoreTransaction, type Transact } from './transaction.ts'
 
 /** The name of the lock that sweeps take. Only sweeps take this lock, because its name is not a registrable domain. */
 const SWEEP = 'sweep'
 
 type Identified = Pick<Registration, 'domain' | 'domainId'>
 
-/**
- * The outbox in the table of changes. Each method is one transaction; the first call of `take` or `finish` runs an
- * additional transaction.
- */
+/** The outbox in the table of changes. Each method is one transaction. */
 export function createOutbox(transact: Transact): Outbox {
   let isNoted = false
   /**
@@ -24,91 +21,86 @@ export function createOutbox(transact: Transact): Outbox {
    */
   async function noteMonitor(): Promise<void> {
     if (isNoted) return
-    await transact(async ({ change, statements }) => void change(statements.addMonitor))
+    await transact(async ({ write, statements }) => void write(statements.addMonitor))
     isNoted = true
   }
-  const steps = createSteps(transact)
+
+  const retry = (ids: readonly string[]) =>
+    transact(async ({ write, statements }) => (await write(statements.retry, ids)).length)
+
   return {
-    ...steps,
     async take(limit, lease) {
       await noteMonitor()
-      return steps.take(limit, lease)
+      return transact(async transaction => {
+        const { send, write, statements, engine } = transaction
+        if (engine.skipLocked === '') lock(transaction, [SWEEP])
+        void write(statements.hastenFresh, LONGEST_WAIT + lease)
+        void write(statements.hastenRefused, LONGEST_WAIT + lease)
+        const fresh = await send(statements.findFresh, limit)
+        const refused = await send(statements.findRefused, limit - fresh.length)
+        const found = [...fresh, ...refused]
+        if (found.length === 0) return []
+        const taken = new Set(
+          (await write(statements.take, ...toNamed(transaction, sort(found), [lease]))).map(row => row.domainId),
+        )
+        return found.filter(({ domainId }) => taken.has(domainId)).map(toLeased)
+      })
     },
+
     async finish(changes) {
       await noteMonitor()
-      await steps.finish(changes)
+      await transact(async transaction => {
+        const { write, statements } = transaction
+        const sorted = sort(changes)
+        for (const kind of ['released', 'registered'] as const) {
+          const pushed = sorted.filter(each => each.kind === kind)
+          if (pushed.length > 0) void write(statements.finish, ...toNamed(transaction, pushed, [kind]))
+        }
+        void write(statements.hastenReleases, ...toNamed(transaction, sorted))
+      })
     },
+
+    postpone: postponements =>
+      transact(async transaction => {
+        const { write, statements } = transaction
+        const rows = postponements.map(({ change, wait, failure, refusals }) => ({
+          ...change,
+          wait: Math.round(wait),
+          failure: failure?.replaceAll('\0', '') ?? null,
+          refusals,
+        }))
+        const sorted = sort(rows)
+        const values = toArrays(sorted, 'kind', 'wait', 'failure', 'refusals')
+        void write(statements.postpone, ...toNamed(transaction, sorted, values))
+      }),
+
+    async retry(domainIds) {
+      if (domainIds) return retry(domainIds)
+      let total = 0
+      for (let after = FIRST_ID; ; ) {
+        const failed = await transact(({ send, statements }) => send(statements.findFailed, after, MOST_AT_ONCE))
+        const ids = failed.map(({ domainId }) => domainId)
+        if (ids.length > 0) total += await retry(ids)
+        if (ids.length < MOST_AT_ONCE) return total
+        after = ids.at(-1) as string
+      }
+    },
+
+    settle: domainIds => transact(async ({ write, statements }) => (await write(statements.settle, domainIds)).length),
+
+    stats: () =>
+      transact(async ({ send, statements }) => {
+        const [counts, longest] = await Promise.all([
+          send(statements.countChanges),
+          send(statements.findLongestRefused),
+        ])
+        return toStats(counts[0] as StatsRow, longest[0])
+      }),
+
+    list: (after = FIRST_ID, limit) =>
+      transact(async ({ send, statements }) => (await send(statements.listChanges, after, limit)).map(toPending)),
   }
 }
-
-const createSteps = (transact: Transact): Outbox => ({
-  take: (limit, lease) =>
-    transact(async transaction => {
-      const { ask, change, statements, engine } = transaction
-      if (engine.skipLocked === '') void claim(transaction, [SWEEP])
-      void change(statements.hastenFresh, LONGEST_WAIT + lease)
-      void change(statements.hastenRefused, LONGEST_WAIT + lease)
-      const fresh = (await ask(statements.findFresh, limit)).rows
-      const refused = (await ask(statements.findRefused, limit - fresh.length)).rows
-      const found = [...fresh, ...refused]
-      if (found.length === 0) return []
-      const taken = new Set(
-        (await change(statements.take, ...toNamed(transaction, sort(found), [lease]))).rows.map(row => row.domainId),
-      )
-      return found.filter(({ domainId }) => taken.has(domainId)).map(toLeased)
-    }),
-
-  finish: changes =>
-    transact(async transaction => {
-      const { change, statements } = transaction
-      const sorted = sort(changes)
-      for (const kind of ['released', 'registered'] as const) {
-        const pushed = sorted.filter(each => each.kind === kind)
-        if (pushed.length > 0) void change(statements.finish, ...toNamed(transaction, pushed, [kind]))
-      }
-      void change(statements.hastenReleases, ...toNamed(transaction, sorted))
-    }),
-
-  postpone: postponements =>
-    transact(async transaction => {
-      const { change, statements } = transaction
-      const rows = postponements.map(({ change, wait, failure, refusals }) => ({
-        ...change,
-        wait: Math.round(wait),
-        failure: failure?.replaceAll('\0', '') ?? null,
-        refusals,
-      }))
-      const sorted = sort(rows)
-      const values = toArrays(sorted, 'kind', 'wait', 'failure', 'refusals')
-      void change(statements.postpone, ...toNamed(transaction, sorted, values))
-    }),
-
-  async retry(domainIds) {
-    const retry = (ids: readonly string[]) =>
-      transact(async ({ change, statements }) => (await change(statements.retry, ids)).rows.length)
-    if (domainIds) return retry(domainIds)
-    let total = 0
-    for (let after = FIRST_ID; ; ) {
-      const failed = await transact(({ ask, statements }) => ask(statements.findFailed, after, MOST_AT_ONCE))
-      const ids = failed.rows.map(({ domainId }) => domainId)
-      if (ids.length > 0) total += await retry(ids)
-      if (ids.length < MOST_AT_ONCE) return total
-      after = ids.at(-1) as string
-    }
-  },
-
-  settle: domainIds =>
-    transact(async ({ change, statements }) => (await change(statements.settle, domainIds)).rows.length),
-
-  stats: () =>
-    transact(async ({ ask, statements }) => {
-      const [counted, longest] = await Promise.all([ask(statements.countChanges), ask(statements.findLongestRefused)])
-      return toStats(counted.rows[0] as StatsRow, longest.rows[0])
-    }),
-
-  list: (after = FIRST_ID, limit) =>
-    transact(async ({ ask, statements }) => (await ask(statements.listChanges, after, limit)).rows.map(toPending)),
-})
 
 /**
  * Adds changes, in the transaction that causes them.
@@ -117,7 +109,7 @@ const createSteps = (transact: Transact): Outbox => ({
  * @param toFollowed Returns the ID of the registration that the monitor must get before the change. Default: none.
  */
 export function addChanges(
-  { change, statements }: StoreTransaction,
+  { write, statements }: StoreTransaction,
   kind: Change['kind'],
   registrations: readonly Registration[],
   toWait: (registration: Registration) => number,
@@ -128,9 +120,9 @@ export function addChanges(
     const { domain, domainId, registrableDomain, teamId, at } = changeOf(registration, kind)
     const { secondLevelDomain } = toKey(domain)
     const [wait, follows] = [toWait(registration), toFollowed(registration)]
-    return [secondLevelDomain, domainId, domain, registrableDomain, wait, teamId, at.getTime(), follows]
+    return [secondLevelDomain, domainId, domain, registrableDomain, wait, teamId, kind, at.getTime(), follows]
   })
-  void change(...statements.addChanges(rows, kind))
+  void write(...statements.addChanges(rows))
 }
 
 export function leaseWaiting(
@@ -138,8 +130,8 @@ export function leaseWaiting(
   registrations: readonly Registration[],
   lease: number,
 ): void {
-  const { change, statements } = transaction
-  if (registrations.length > 0) void change(statements.lease, ...toNamed(transaction, sort(registrations), [lease]))
+  const { write, statements } = transaction
+  if (registrations.length > 0) void write(statements.lease, ...toNamed(transaction, sort(registrations), [lease]))
 }
 
 /** Sorts items by ID. All transactions lock rows in this order, so that no two transactions can deadlock. */

@@ -31,8 +31,16 @@ export const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 /** Sorts after all IDs. */
 export const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
+/** All statements of the store, in the form that the given engine needs. */
+export const createStatements = (tables: Tables, engine: Engine) => ({
+  ...createNameStatements(tables, engine),
+  ...createOutboxStatements(tables, engine),
+})
+
+export type Statements = ReturnType<typeof createStatements>
+
 /** Statements on names. */
-export function createNameStatements({ names, changes, locks }: Tables, engine: Engine) {
+function createNameStatements({ names, changes, locks }: Tables, engine: Engine) {
   const selectNames = (condition = '') => {
     const isSame = 'waiting.domain_id = name.domain_id AND waiting.second_level_domain = name.second_level_domain'
     const row = toSelectList<NameRow>({
@@ -56,8 +64,8 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
      * statements after this one, because under READ COMMITTED only later statements see the rows that were committed
      * during the wait.
      */
-    claim: engine.createInsert({
-      name: 'claim',
+    lock: engine.createInsert({
+      name: 'lock',
       into: `${locks} AS lock (second_level_domain, registrable_domain)`,
       types: ['text', 'text'],
       toRow: String,
@@ -76,24 +84,24 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
          AND lock.registrable_domain = asked.registrable_domain ${engine.inShards('lock', '$1')}`,
     ),
 
-    findNames: prepared<NameRow>('find_names', findNames(names, engine, selectNames)),
-    findIds: unprepared<NameRow>(`${selectNames()} FROM ${names} AS name WHERE name.domain_id = ANY ($1::uuid[])`),
+    /**
+     * Finds names by their domain. On Citus, only the shards of the second-level domains in $2 are searched. A hash index
+     * cannot be scanned in order, so the planner can choose only one plan, regardless of the size of the tables.
+     */
+    findByDomain: prepared<NameRow>(
+      'find_by_domain',
+      `${selectNames(engine.inShards('waiting', '$2'))}
+       FROM unnest($1::text[]) AS asked (domain) JOIN ${names} AS name ON name.domain = asked.domain
+       WHERE true ${engine.inShards('name', '$2')}`,
+    ),
+    findById: unprepared<NameRow>(`${selectNames()} FROM ${names} AS name WHERE name.domain_id = ANY ($1::uuid[])`),
     findBelow: unprepared<{ below: string }>(findBelow(names, engine)),
 
     insertNames: engine.createInsert({
       name: 'insert_names',
       into: `${names} (domain_id, second_level_domain, path, domain, registrable_domain, team_id, created_at)`,
-      types: ['uuid', 'text', 'text', 'text', 'text'],
-      shared: ['text', 'double precision'],
-      toRow: (values, [teamId, createdAt = '']) => `${values}, ${teamId}, ${toTime(createdAt)}`,
-    }),
-
-    /** Inserts names, each with its own team and its own time in milliseconds. */
-    insertAsGiven: engine.createInsert({
-      name: 'insert_as_given',
-      into: `${names} (domain_id, second_level_domain, path, domain, registrable_domain, team_id, created_at)`,
       types: ['uuid', 'text', 'text', 'text', 'text', 'text', 'double precision'],
-      toRow: elements => `${elements.slice(0, 6)}, ${toTime(elements[6] ?? '')}`,
+      toRow: values => `${values.slice(0, -1)}, ${toTime(values.at(-1) ?? '')}`,
     }),
     findTakenIds: unprepared<Id>(selectIds(names)),
     findPendingIds: unprepared<Id>(selectIds(changes)),
@@ -126,15 +134,6 @@ export function createNameStatements({ names, changes, locks }: Tables, engine: 
 const selectIds = (table: string) =>
   `SELECT ${toSelectList<Id>({ domainId: 'domain_id::text' })} FROM ${table} WHERE domain_id = ANY ($1::uuid[])`
 
-/** Finds names by their domain. On Citus, only the shards of the second-level domains in $2 are searched. */
-function findNames(names: string, engine: Engine, select: (condition?: string) => string): string {
-  // A hash index cannot be scanned in order, so the planner can choose only one plan, regardless of the size of the
-  // tables.
-  return `${select(engine.inShards('waiting', '$2'))}
-    FROM unnest($1::text[]) AS asked (domain) JOIN ${names} AS name ON name.domain = asked.domain
-    WHERE true ${engine.inShards('name', '$2')}`
-}
-
 /**
  * Finds the names below several bases; on Citus, below one base. $1 to $4 are arrays with one element for each base. In
  * $1, this is the second-level domain of the base; in $2 and $3, `after` and `before` of its path range; in $4, an
@@ -148,17 +147,17 @@ function findBelow(names: string, engine: Engine): string {
   // Each condition matches exactly one index. The inner `LIMIT` also makes the planner begin with the registrable
   // domains instead of the names.
   const findWithin = (condition: string, limit: number) =>
-    `SELECT held.domain FROM unnest(base.within::text[]) AS above (domain)
+    `SELECT found.domain FROM unnest(base.within::text[]) AS above (domain)
      CROSS JOIN LATERAL (
        SELECT name.domain FROM ${names} AS name
        WHERE name.registrable_domain = above.domain AND ${inRange} AND ${condition} ${isInShardOfBase} LIMIT ${limit}
-     ) AS held LIMIT ${limit}`
+     ) AS found LIMIT ${limit}`
   const findOwn = (limit: number) => findWithin("name.team_id = $5 AND name.path > ''", limit)
   return `SELECT json_build_object(
        'ownCount', own.count,
        'ownDomains', ARRAY(${findOwn(3)}),
-       'heldByOthers', others.held,
-       'behindSuffixes', CASE WHEN own.count > 0 OR others.held THEN '[]' ELSE (
+       'heldByOthers', others.exist,
+       'behindSuffixes', CASE WHEN own.count > 0 OR others.exist THEN '[]' ELSE (
          SELECT coalesce(json_agg(parted), '[]') FROM (
            SELECT name.domain, name.team_id AS "teamId" FROM ${names} AS name
            WHERE name.second_level_domain = ${secondLevelDomainOfBase} AND ${inRange}
@@ -172,7 +171,7 @@ function findBelow(names: string, engine: Engine): string {
        SELECT count(*)::integer AS count FROM (${findOwn(COUNTED_AT_LEAST)}) AS counted
      ) AS own
      CROSS JOIN LATERAL (
-       SELECT own.count = 0 AND EXISTS (${findWithin('name.domain <> name.registrable_domain', 1)}) AS held
+       SELECT own.count = 0 AND EXISTS (${findWithin('name.domain <> name.registrable_domain', 1)}) AS exist
      ) AS others
      ORDER BY base.position`
 }
@@ -228,13 +227,13 @@ const waiting = {
   refusals: 'waiting.refusals::text',
   at: toMilliseconds('waiting.since'),
 }
-const change = toSelectList<LeasedRow>(waiting)
-const pending = toSelectList<PendingRow>({
+const leasedColumns = toSelectList<LeasedRow>(waiting)
+const pendingColumns = toSelectList<PendingRow>({
   ...waiting,
   nextAttempt: toMilliseconds('waiting.due'),
   lastFailure: 'waiting.last_failure',
 })
-const stats = toSelectList<StatsRow>({
+const statsColumns = toSelectList<StatsRow>({
   count: 'count(*)::text',
   refused: '(count(*) FILTER (WHERE refusals > 0))::text',
   oldest: toMilliseconds('min(since)'),
@@ -245,9 +244,13 @@ const stats = toSelectList<StatsRow>({
  * also by their second-level domains (the last parameter). At most one column of an index is compared with an array,
  * because PostgreSQL before version 17 looks up every combination of the values of two arrays.
  */
-export function createOutboxStatements({ changes, monitor }: Tables, engine: Engine) {
+function createOutboxStatements({ changes, monitor }: Tables, engine: Engine) {
   const isNamed = (lastParameter: string) => `domain_id = ANY ($1::uuid[]) ${engine.inShards('waiting', lastParameter)}`
-  const isFree = isFreeIn(changes, engine)
+  /** Skips locked rows; see {@link Engine.skipLocked}. */
+  const isFree = (condition: string) =>
+    engine.skipLocked === ''
+      ? condition
+      : `domain_id = ANY (ARRAY(SELECT domain_id FROM ${changes} AS waiting WHERE ${condition} ${engine.skipLocked}))`
   const isFailed = `due > ${NOW} AND last_failure IS NOT NULL`
 
   const isAfterRegistration = `(SELECT followed.kind FROM ${changes} AS followed
@@ -255,7 +258,7 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
        ) IS DISTINCT FROM 'registered'`
   const find = (condition: string) =>
     unprepared<LeasedRow>(
-      `SELECT ${change} FROM ${changes} AS waiting WHERE ${condition} AND due <= ${NOW} AND ${isAfterRegistration}
+      `SELECT ${leasedColumns} FROM ${changes} AS waiting WHERE ${condition} AND due <= ${NOW} AND ${isAfterRegistration}
        ORDER BY due, domain_id LIMIT $1::bigint ${engine.skipLocked}`,
     )
   const hasten = (condition: string) =>
@@ -269,12 +272,9 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
       name: 'add_changes',
       into: `${changes}
         (second_level_domain, domain_id, domain, registrable_domain, due, team_id, kind, since, follows)`,
-      types: ['text', 'uuid', 'text', 'text', 'double precision', 'text', 'double precision', 'uuid'],
-      shared: ['text'],
-      toRow: ([secondLevelDomain, id, domain, registrableDomain, wait = '', teamId, at = '', follows], [kind]) =>
-        [secondLevelDomain, id, domain, registrableDomain, afterWait(wait), teamId, kind, toTime(at), follows].join(
-          ', ',
-        ),
+      types: ['text', 'uuid', 'text', 'text', 'double precision', 'text', 'text', 'double precision', 'uuid'],
+      toRow: ([secondLevelDomain, id, domain, registrableDomain, wait = '', teamId, kind, at = '', follows]) =>
+        [secondLevelDomain, id, domain, registrableDomain, afterWait(wait), teamId, kind, toTime(at), follows].join(),
     }),
     /** Replaces the IDs that changes follow: an ID in $1 becomes the ID at the same position in $2. */
     follow: unprepared(
@@ -329,14 +329,16 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
       `UPDATE ${changes} AS waiting SET due = ${NOW}
        WHERE ${isFree(`domain_id = ANY ($1::uuid[]) AND ${isFailed}`)} ${returningId}`,
     ),
-    ...createMonitorStatements(monitor),
+    /** The table `monitor` gets its row as soon as any process pushes changes. */
+    findMonitor: unprepared<{ id: string }>(`SELECT id::text FROM ${monitor}`),
+    addMonitor: unprepared(`INSERT INTO ${monitor} (id) VALUES (1) ON CONFLICT DO NOTHING`),
 
-    countChanges: unprepared<StatsRow>(`SELECT ${stats} FROM ${changes}`),
+    countChanges: unprepared<StatsRow>(`SELECT ${statsColumns} FROM ${changes}`),
     findLongestRefused: unprepared<PendingRow>(
-      `SELECT ${pending} FROM ${changes} AS waiting WHERE refusals > 0 ORDER BY since, domain_id LIMIT 1`,
+      `SELECT ${pendingColumns} FROM ${changes} AS waiting WHERE refusals > 0 ORDER BY since, domain_id LIMIT 1`,
     ),
     listChanges: unprepared<PendingRow>(
-      `SELECT ${pending} FROM ${changes} AS waiting WHERE domain_id > $1::uuid ORDER BY domain_id LIMIT $2::bigint`,
+      `SELECT ${pendingColumns} FROM ${changes} AS waiting WHERE domain_id > $1::uuid ORDER BY domain_id LIMIT $2::bigint`,
     ),
   }
 }
@@ -359,15 +361,3 @@ function postpone(changes: string, engine: Engine): string {
        FROM ${engine.skipLocked === '' ? rows : free}
        WHERE waiting.domain_id = asked.domain_id AND waiting.kind = asked.kind ${engine.inShards('waiting', '$6')}`
 }
-
-/** Statements on the table `monitor`, which gets a row as soon as any process pushes changes. */
-const createMonitorStatements = (monitor: string) => ({
-  findMonitor: unprepared<{ id: string }>(`SELECT id::text FROM ${monitor}`),
-  addMonitor: unprepared(`INSERT INTO ${monitor} (id) VALUES (1) ON CONFLICT DO NOTHING`),
-})
-
-/** Skips locked rows; see {@link Engine.skipLocked}. */
-const isFreeIn = (changes: string, engine: Engine) => (condition: string) =>
-  engine.skipLocked === ''
-    ? condition
-    : `domain_id = ANY (ARRAY(SELECT domain_id FROM ${changes} AS waiting WHERE ${condition} ${engine.skipLocked}))`

@@ -29,7 +29,7 @@ import { migrate } from './migrate.ts'
 import { addChanges, createOutbox, leaseWaiting, sort, toNamed } from './outbox.ts'
 import { type PostgresSchemaOptions, schemaRule, toTables } from './schema.ts'
 import { FIRST_ID, LAST_ID, toArrays } from './statements.ts'
-import { claim, createTransact, lockOfTeam, type StoreTransaction, type Transact, unlock } from './transaction.ts'
+import { createTransact, lock, lockOfTeam, type StoreTransaction, type Transact, unlock } from './transaction.ts'
 
 /** Options of {@link createPostgresStore}. */
 export interface PostgresStoreOptions extends PostgresSchemaOptions, DriverOptions, ManagedStoreOptions {
@@ -78,36 +78,36 @@ export function createRegistrations(transact: Transact): Omit<StoreBackend, 'out
     register: step =>
       transact(transaction => register(transaction, step, createId), {
         timeLimit: step.timeLimit,
-        claims: claimsOf(step),
+        locks: locksOf(step),
       }),
     // This transaction locks nothing. With snapshot isolation, all lookups of the transaction see the same state.
     find: question => transact(transaction => find(transaction, question), { isolation: 'repeatable read' }),
     get: domainId =>
-      transact(async ({ ask, statements }) => {
-        const [row] = (await ask(statements.findIds, [domainId])).rows
+      transact(async ({ send, statements }) => {
+        const [row] = await send(statements.findById, [domainId])
         return row ? toRegistration(row) : null
       }),
     async release(teamId, keys, recording) {
-      const registrableDomains = await findClaims(transact, teamId, keys)
+      const registrableDomains = await findLocks(transact, teamId, keys)
       if (!registrableDomains) return []
       return transact(transaction => release(transaction, registrableDomains, { teamId, keys, ...recording }), {
-        claims: registrableDomains,
+        locks: registrableDomains,
       })
     },
     async transfer(request, keys, recording) {
-      const registrableDomains = await findClaims(transact, request.from, keys)
+      const registrableDomains = await findLocks(transact, request.from, keys)
       if (!registrableDomains) return { found: { registrations: [] }, saved: [] }
       const transferring = { ...request, keys, ...recording, createId, registrableDomains }
       return transact(transaction => transfer(transaction, transferring), {
-        claims: claimsOf({ ...transferring, teamId: request.to }),
+        locks: locksOf({ ...transferring, teamId: request.to }),
       })
     },
     import: request => transact(transaction => importAll(transaction, request)),
     list: page => transact(async transaction => (await list(transaction, page)).map(toRegistration)),
     count: teamId =>
-      transact(async ({ ask, statements }) => {
-        const counting = teamId === undefined ? ask(statements.count) : ask(statements.countOfTeam, teamId)
-        return readInteger((await counting).rows[0]?.count)
+      transact(async ({ send, statements }) => {
+        const counting = teamId === undefined ? send(statements.count) : send(statements.countOfTeam, teamId)
+        return readInteger((await counting)[0]?.count)
       }),
   }
 }
@@ -116,7 +116,7 @@ export function createRegistrations(transact: Transact): Omit<StoreBackend, 'out
  * Returns the locks that a call needs. If a team has a limit, its calls also lock the team, so they run one after
  * another.
  */
-const claimsOf = ({
+const locksOf = ({
   teamId,
   registrableDomains,
   counted,
@@ -132,7 +132,7 @@ async function register(
   const { teamId, registrableDomains } = step
   // The lookups are sent together with the lock statement, but run after it. So they see the rows that were saved while
   // the lock statement waited.
-  void claim(transaction, claimsOf(step))
+  lock(transaction, locksOf(step))
   const found = await find(transaction, step)
   const { created, waiting } = decide(found)
   if (created.some(({ registrableDomain }) => !registrableDomains.includes(registrableDomain)))
@@ -147,7 +147,7 @@ async function register(
     createdAt,
   }))
   step.willSave?.(saved.map(({ domainId }) => domainId))
-  insert(transaction, teamId, saved, createdAt)
+  insertNames(transaction, saved)
   if (lease !== null) {
     addChanges(transaction, 'registered', saved, () => lease)
     leaseWaiting(transaction, waiting, lease)
@@ -155,40 +155,49 @@ async function register(
   return { found, saved }
 }
 
+function insertNames({ write, statements }: StoreTransaction, saved: readonly Registration[]): void {
+  if (saved.length === 0) return
+  const rows = saved.map(({ domainId, domain, registrableDomain, teamId, createdAt }) => {
+    const { secondLevelDomain, path } = toKey(domain)
+    return [domainId, secondLevelDomain, path, domain, registrableDomain, teamId, createdAt.getTime()]
+  })
+  void write(...statements.insertNames(rows))
+}
+
 async function find(transaction: StoreTransaction, { teamId, domains, bases, counted }: LookUp): Promise<LookUpResult> {
-  const { ask, statements, engine } = transaction
-  const finding = findNames(transaction, domains)
-  const counting = counted ? ask(statements.countOfTeam, teamId) : undefined
+  const { send, statements, engine } = transaction
+  const finding = findByDomain(transaction, domains)
+  const counting = counted ? send(statements.countOfTeam, teamId) : undefined
   const findingBelow = engine.group(bases).map(some => {
     // If no public suffix separates a name from a base, the registrable domain of the name is the base or a name above
     // the base.
     const ranges = some.map(base => ({ ...keysBelow(base), within: toArrayLiteral([base, ...ancestorsOf(base)]) }))
-    return ask(statements.findBelow, ...toArrays(ranges, 'secondLevelDomain', 'after', 'before', 'within'), teamId)
+    return send(statements.findBelow, ...toArrays(ranges, 'secondLevelDomain', 'after', 'before', 'within'), teamId)
   })
-  const { rows } = await finding
-  const below = (await Promise.all(findingBelow)).flatMap(({ rows }) => rows)
+  const registrations = (await finding).map(toRegistration)
+  const below = (await Promise.all(findingBelow)).flat()
   return {
-    registrations: rows.map(toRegistration),
+    registrations,
     below: below.map(row => JSON.parse(row.below)),
-    ...(counting && { held: readInteger((await counting).rows[0]?.count) }),
+    ...(counting && { held: readInteger((await counting)[0]?.count) }),
   }
 }
 
-const findNames = ({ ask, statements, engine }: StoreTransaction, domains: readonly string[]) =>
-  ask(statements.findNames, domains, ...engine.toShards(domains))
+const findByDomain = ({ send, statements, engine }: StoreTransaction, domains: readonly string[]) =>
+  send(statements.findByDomain, domains, ...engine.toShards(domains))
 
 /** Locks registrable domains, looks up names, decides which to save, and saves them. */
 async function importAll(
   transaction: StoreTransaction,
   { registrableDomains, domainIds, decide, ...question }: ImportRequest,
 ): Promise<ImportFindings> {
-  const { ask, statements } = transaction
-  void claim(transaction, registrableDomains)
-  const findingIds = [ask(statements.findTakenIds, domainIds), ask(statements.findPendingIds, domainIds)]
+  const { send, statements } = transaction
+  lock(transaction, registrableDomains)
+  const findingIds = [send(statements.findTakenIds, domainIds), send(statements.findPendingIds, domainIds)]
   const [found, ...taken] = await Promise.all([find(transaction, question), ...findingIds])
-  const findings = { ...found, takenIds: taken.flatMap(({ rows }) => rows.map(row => row.domainId)) }
+  const findings = { ...found, takenIds: taken.flat().map(row => row.domainId) }
   const saved = decide(findings)
-  insertAsGiven(transaction, saved)
+  insertNames(transaction, saved)
   addChanges(
     transaction,
     'registered',
@@ -198,15 +207,6 @@ async function importAll(
   return findings
 }
 
-function insertAsGiven({ change, statements }: StoreTransaction, saved: readonly Registration[]): void {
-  if (saved.length === 0) return
-  const rows = saved.map(({ domainId, domain, registrableDomain, teamId, createdAt }) => {
-    const { secondLevelDomain, path } = toKey(domain)
-    return [domainId, secondLevelDomain, path, domain, registrableDomain, teamId, createdAt.getTime()]
-  })
-  void change(...statements.insertAsGiven(rows))
-}
-
 /**
  * Finds the registrable domains to lock for a team's names; `null` if the team has registered none of the names.
  *
@@ -214,13 +214,13 @@ function insertAsGiven({ change, statements }: StoreTransaction, saved: readonly
  * a shard between the first statement on the shard and the lock. A worker would then send the rest of the transaction
  * to the shard's former node, and deletions there would be lost.
  */
-async function findClaims(transact: Transact, teamId: string, keys: ReleaseKeys): Promise<readonly string[] | null> {
+async function findLocks(transact: Transact, teamId: string, keys: ReleaseKeys): Promise<readonly string[] | null> {
   if (keys.names.length + keys.domainIds.length === 0) return null
-  const seen = await transact(transaction => findHeld(transaction, teamId, keys))
-  if (seen.size === 0) return null
+  const own = await transact(transaction => findOwn(transaction, teamId, keys))
+  if (own.size === 0) return null
   // Locks the registrable domains of unregistered names too: the team might register one of these names in another call
   // before this call holds the locks, and this call would then release or transfer it as well.
-  const locked = [...keys.names, ...seen.values()].map(each => each.registrableDomain)
+  const locked = [...keys.names, ...own.values()].map(each => each.registrableDomain)
   return [...new Set(locked)].sort()
 }
 
@@ -235,18 +235,18 @@ async function release(
   registrableDomains: readonly string[],
   { teamId, keys, lease, isPushed }: Releasing,
 ): Promise<readonly Registration[]> {
-  const { ask, change, statements } = transaction
-  void claim(transaction, registrableDomains)
-  const held = await findHeld(transaction, teamId, keys)
-  const ids = toNamed(transaction, sort([...held.values()]))
-  const deleting = change(statements.deleteNames, ...ids)
-  const replaced = new Set((await change(statements.replace, ...ids)).rows.map(row => row.domainId))
-  const released = (await deleting).rows.flatMap(row => held.get(row.domainId) ?? [])
-  await requireReleased(transaction, held, released)
+  const { send, write, statements } = transaction
+  lock(transaction, registrableDomains)
+  const own = await findOwn(transaction, teamId, keys)
+  const ids = toNamed(transaction, sort([...own.values()]))
+  const deleting = write(statements.deleteNames, ...ids)
+  const replaced = new Set((await write(statements.replace, ...ids)).map(row => row.domainId))
+  const released = (await deleting).flatMap(row => own.get(row.domainId) ?? [])
+  await requireReleased(transaction, own, released)
   // This query runs after the pending registrations were deleted. A push records that there is a monitor before it
   // removes a registration from the outbox. So if a push has already removed one of these registrations, the query
   // finds that record.
-  const isMonitored = isPushed || (await ask(statements.findMonitor)).rows.length > 0
+  const isMonitored = isPushed || (await send(statements.findMonitor)).length > 0
   const recorded = isMonitored ? released : released.filter(({ domainId }) => replaced.has(domainId))
   // A release that replaces a pending registration is due only after the lease, because a push of that registration may
   // be under way.
@@ -257,13 +257,13 @@ async function release(
 
 /** @throws {Error} if names that should have been deleted still exist. */
 async function requireReleased(
-  { ask, statements }: StoreTransaction,
-  held: ReadonlyMap<string, Registration>,
+  { send, statements }: StoreTransaction,
+  own: ReadonlyMap<string, Registration>,
   released: readonly Registration[],
 ): Promise<void> {
   const deleted = new Set(released.map(({ domainId }) => domainId))
-  const kept = [...held.keys()].filter(domainId => !deleted.has(domainId))
-  if (kept.length > 0 && (await ask(statements.findTakenIds, kept)).rows.length > 0)
+  const kept = [...own.keys()].filter(domainId => !deleted.has(domainId))
+  if (kept.length > 0 && (await send(statements.findTakenIds, kept)).length > 0)
     throw new Error('A trigger skipped a row, so nothing was released')
 }
 
@@ -281,29 +281,29 @@ async function transfer(
   transaction: StoreTransaction,
   { from, to, counted, decide, keys, lease, isPushed, registrableDomains, createId }: Transferring,
 ): Promise<TransferredRegistrations> {
-  const { ask, change, statements } = transaction
-  void claim(transaction, claimsOf({ teamId: to, registrableDomains, counted }))
-  const counting = counted ? ask(statements.countOfTeam, to) : undefined
-  const registrations = sort([...(await findHeld(transaction, from, keys)).values()])
-  const found = { registrations, ...(counting && { held: readInteger((await counting).rows[0]?.count) }) }
+  const { send, write, statements } = transaction
+  lock(transaction, locksOf({ teamId: to, registrableDomains, counted }))
+  const counting = counted ? send(statements.countOfTeam, to) : undefined
+  const registrations = sort([...(await findOwn(transaction, from, keys)).values()])
+  const found = { registrations, ...(counting && { held: readInteger((await counting)[0]?.count) }) }
   if (registrations.length === 0 || !decide(found)) return { found, saved: [] }
   const created = new Map(registrations.map(({ domainId }) => [domainId, createId()]))
   const toNext = ({ domainId }: Registration) => created.get(domainId) as string
   const createdAt = new Date()
-  const transferring = change(
+  const transferring = write(
     statements.transferNames,
     ...toNamed(transaction, registrations, [registrations.map(toNext), to, createdAt.getTime()]),
   )
   const replaced = new Set(
-    (await change(statements.replace, ...toNamed(transaction, registrations))).rows.map(row => row.domainId),
+    (await write(statements.replace, ...toNamed(transaction, registrations))).map(row => row.domainId),
   )
-  if ((await transferring).rows.length !== registrations.length)
+  if ((await transferring).length !== registrations.length)
     throw new Error('A trigger skipped a row, so nothing was transferred')
-  const isMonitored = isPushed || (await ask(statements.findMonitor)).rows.length > 0
+  const isMonitored = isPushed || (await send(statements.findMonitor)).length > 0
   const isRecorded = ({ domainId }: Registration) => isMonitored || replaced.has(domainId)
   const recorded = registrations.filter(isRecorded)
   const chained = recorded.filter(({ domainId }) => replaced.has(domainId))
-  if (chained.length > 0) void change(statements.follow, ...toNamed(transaction, chained, [chained.map(toNext)]))
+  if (chained.length > 0) void write(statements.follow, ...toNamed(transaction, chained, [chained.map(toNext)]))
   const toWait = ({ domainId }: Registration) => (replaced.has(domainId) ? lease : 0)
   addChanges(transaction, 'released', recorded, toWait, toNext)
   const toTransferred = (each: Registration) => ({ ...each, domainId: toNext(each), teamId: to, createdAt })
@@ -314,49 +314,35 @@ async function transfer(
 }
 
 /** Returns the team's registrations that have one of these names or IDs, keyed by ID. */
-async function findHeld(
+async function findOwn(
   transaction: StoreTransaction,
   teamId: string,
   { names, domainIds }: ReleaseKeys,
 ): Promise<ReadonlyMap<string, Registration>> {
-  const { ask, statements } = transaction
+  const { send, statements } = transaction
   const domains = names.map(({ domain }) => domain)
-  const answers = await Promise.all([
-    findNames(transaction, domains),
+  const found = await Promise.all([
+    findByDomain(transaction, domains),
     // On Citus, a lookup by ID alone queries all shards.
-    domainIds.length > 0 ? ask(statements.findIds, domainIds) : { rows: [] },
+    domainIds.length > 0 ? send(statements.findById, domainIds) : [],
   ])
-  const held = answers.flatMap(({ rows }) => rows).filter(row => row.teamId === teamId)
-  return new Map(held.map(row => [row.domainId, toRegistration(row)]))
+  const own = found.flat().filter(row => row.teamId === teamId)
+  return new Map(own.map(row => [row.domainId, toRegistration(row)]))
 }
 
 async function list(transaction: StoreTransaction, page: ListPage): Promise<readonly NameRow[]> {
-  const { ask, statements } = transaction
+  const { send, statements } = transaction
   const { teamId, after, limit, order, domain, below } = page
   if (domain !== undefined) {
-    const { rows } = await findNames(transaction, [domain])
+    const rows = await findByDomain(transaction, [domain])
     return rows.filter(row => isOnPage(page, row)).slice(0, limit)
   }
   const [team, ofTeam] = teamId === undefined ? ([[], ''] as const) : ([[teamId], 'OfTeam'] as const)
-  const select = async (what: 'Below' | 'Newest' | 'Oldest', ...start: readonly string[]) =>
-    (await ask(statements[`list${what}${ofTeam}`], ...start, limit, ...team)).rows
+  const select = (what: 'Below' | 'Newest' | 'Oldest', ...start: readonly string[]) =>
+    send(statements[`list${what}${ofTeam}`], ...start, limit, ...team)
   if (below !== undefined) {
     const keys = keysBelow(below, after)
     return select('Below', keys.secondLevelDomain, keys.after, keys.before)
   }
   return order === 'newest' ? select('Newest', after ?? LAST_ID) : select('Oldest', after ?? FIRST_ID)
-}
-
-function insert(
-  { change, statements }: StoreTransaction,
-  teamId: string,
-  saved: readonly Registration[],
-  createdAt: Date,
-): void {
-  if (saved.length === 0) return
-  const rows = saved.map(({ domainId, domain, registrableDomain }) => {
-    const { secondLevelDomain, path } = toKey(domain)
-    return [domainId, secondLevelDomain, path, domain, registrableDomain]
-  })
-  void change(...statements.insertNames(rows, teamId, createdAt.getTime()))
 }

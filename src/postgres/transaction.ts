@@ -3,15 +3,7 @@ import { createDeadline, type Deadline } from '../time/deadline.ts'
 import { type Database, hasCode, type Transaction } from './connection.ts'
 import { type Engine, findEngine, type Isolation, toSettings } from './engines.ts'
 import type { Tables } from './schema.ts'
-import { createNameStatements, createOutboxStatements } from './statements.ts'
-
-/** All statements of the store, in the form that the given engine needs. */
-export const createStatements = (tables: Tables, engine: Engine) => ({
-  ...createNameStatements(tables, engine),
-  ...createOutboxStatements(tables, engine),
-})
-
-export type Statements = ReturnType<typeof createStatements>
+import { createStatements, type Statements } from './statements.ts'
 
 /** A transaction with the statements that it can send. */
 export interface StoreTransaction extends Transaction {
@@ -26,7 +18,7 @@ export type Transact = <T>(
     readonly timeLimit?: number
     readonly isolation?: Isolation
     /** The registrable domains that the transaction will lock, in ascending order. */
-    readonly claims?: readonly string[]
+    readonly locks?: readonly string[]
   },
 ) => Promise<T>
 
@@ -40,7 +32,7 @@ const SERVER_SHARE = 0.9
 export function createTransact(database: Database, tables: Tables, longest: number): Transact {
   let known: { readonly engine: Engine; readonly statements: Statements } | undefined
   const queues = createQueues()
-  return async (work, { timeLimit = longest, isolation = 'read committed', claims = [] } = {}) => {
+  return async (work, { timeLimit = longest, isolation = 'read committed', locks = [] } = {}) => {
     const deadline = createDeadline(Math.min(timeLimit, longest), longest)
     const attempt = async () => {
       if (!known) {
@@ -49,11 +41,11 @@ export function createTransact(database: Database, tables: Tables, longest: numb
       }
       const { engine, statements } = known
       const settings = toSettings(engine, deadline.remaining() * SERVER_SHARE, isolation)
-      return database.transact(deadline, settings, ({ ask, change }) => work({ ask, change, statements, engine }))
+      return database.transact(deadline, settings, ({ send, write }) => work({ send, write, statements, engine }))
     }
     // Calls in an application's transaction must run in the order in which they were made. If they waited in these
     // queues, a call for another registrable domain would overtake them.
-    const queued = database.isInTransaction ? [] : claims
+    const queued = database.isInTransaction ? [] : locks
     return queues.run(queued, deadline, () => retryConflicts(deadline, attempt))
   }
 }
@@ -64,9 +56,8 @@ export function createTransact(database: Database, tables: Tables, longest: numb
  * @param registrableDomains In ascending order of code units. The first one may be a team's lock, see {@link
  *   lockOfTeam}.
  */
-export function claim({ ask, statements }: StoreTransaction, registrableDomains: readonly string[]): Promise<unknown> {
-  if (registrableDomains.length === 0) return Promise.resolve()
-  return ask(...statements.claim(registrableDomains.map(toLock)))
+export function lock({ send, statements }: StoreTransaction, registrableDomains: readonly string[]): void {
+  if (registrableDomains.length > 0) void send(...statements.lock(registrableDomains.map(toLock)))
 }
 
 /**
@@ -79,12 +70,16 @@ export const lockOfTeam = (teamId: string): string => `#${teamId}`
  * Deletes the lock rows of registrable domains that this transaction has locked. This must be the last statement of the
  * transaction.
  */
-export function unlock({ change, statements }: StoreTransaction, registrableDomains: readonly string[]): void {
-  void change(statements.unlock, registrableDomains.map(toSecondLevelDomain), registrableDomains)
+export function unlock({ write, statements }: StoreTransaction, registrableDomains: readonly string[]): void {
+  const locks = registrableDomains.map(toLock)
+  void write(
+    statements.unlock,
+    locks.map(([secondLevelDomain]) => secondLevelDomain),
+    registrableDomains,
+  )
 }
 
-const toSecondLevelDomain = (domain: string) => toKey(domain).secondLevelDomain
-const toLock = (registrableDomain: string) => [toSecondLevelDomain(registrableDomain), registrableDomain]
+const toLock = (registrableDomain: string) => [toKey(registrableDomain).secondLevelDomain, registrableDomain] as const
 
 /**
  * Lets calls that lock the same registrable domains wait in memory. In the database, each waiting call would occupy a

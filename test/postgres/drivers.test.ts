@@ -93,8 +93,8 @@ describe.each([...drivers, ['pg', () => pool] as const])('%s:', (_, open) => {
     const running = toDatabase({ database: open() }, 'store').transact(
       createDeadline(5000),
       settings,
-      async ({ change }) => {
-        for (const value of [1, 2, 3]) void change(insert, value)
+      async ({ write }) => {
+        for (const value of [1, 2, 3]) void write(insert, value)
       },
     )
     expect(hasCode(await rejection(running), new Set(['23514']))).toBe(true)
@@ -146,7 +146,7 @@ test.each([
   const strict = server.createPool({ options: '-c default_transaction_isolation=serializable' })
   const level = { name: 'isolation', text: "SELECT current_setting('transaction_isolation') AS level" }
   const database = toDatabase({ database: open(strict) }, 'store')
-  const { rows } = await database.transact(createDeadline(5000), settings, ({ ask }) => ask(level))
+  const rows = await database.transact(createDeadline(5000), settings, ({ send }) => send(level))
   expect(rows).toEqual([{ level: 'read committed' }])
 })
 
@@ -187,9 +187,9 @@ describe('pg: a transaction that fails', () => {
   test('sends nothing afterwards, because another transaction may be using its connection', async () => {
     const { sent, released, database } = connect(async () => ({ rows: [] }))
     let sendLate = async () => {}
-    const running = database.transact(createDeadline(5000), {}, async ({ ask, change }) => {
-      sendLate = async () => void (await change({ name: '', text: 'late' }))
-      await ask(failing)
+    const running = database.transact(createDeadline(5000), {}, async ({ send, write }) => {
+      sendLate = async () => void (await write({ name: '', text: 'late' }))
+      await send(failing)
     })
     await expect(running).rejects.toThrow('failed')
     await rejection(sendLate())
@@ -199,9 +199,9 @@ describe('pg: a transaction that fails', () => {
 
   test('sends no more statements if its process was busy beyond the time limit', async () => {
     const { sent, released, database } = connect(async () => ({ rows: [] }))
-    const running = database.transact(createDeadline(200), {}, async ({ change }) => {
+    const running = database.transact(createDeadline(200), {}, async ({ write }) => {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 210)
-      await change({ name: '', text: 'late' })
+      await write({ name: '', text: 'late' })
     })
     expect(await rejection(running)).toMatchObject({ name: 'TimeLimitError' })
     expect(sent).toEqual([expect.stringMatching(/^BEGIN; /)])
@@ -212,7 +212,7 @@ describe('pg: a transaction that fails', () => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
     const { released, database } = connect(() => new Promise(() => {}))
-    const running = rejection(database.transact(createDeadline(5000), {}, ({ ask }) => ask(failing)))
+    const running = rejection(database.transact(createDeadline(5000), {}, ({ send }) => send(failing)))
     await vi.advanceTimersByTimeAsync(1000)
     expect(released).toEqual([expect.objectContaining({ message: 'failed' })])
     expect(await running).toMatchObject({ message: 'failed' })
@@ -235,8 +235,8 @@ test('a bridge does not commit a transaction whose last response arrives after t
       return result
     },
   }
-  const running = toDatabase({ database: bridge }, 'store').transact(createDeadline(50), settings, ({ change }) =>
-    change(last),
+  const running = toDatabase({ database: bridge }, 'store').transact(createDeadline(50), settings, ({ write }) =>
+    write(last),
   )
   expect(await rejection(running)).toMatchObject({ name: 'TimeLimitError' })
   await new Promise(resolve => setTimeout(resolve, 100))

@@ -227,7 +227,7 @@ describe.each([
     const database = toDatabase({ database: pool }, 'store')
     const select = { name: 'taken', text: 'SELECT 1 AS number' }
     const settings = { transaction_isolation: 'read committed' }
-    const read = async () => (await database.transact(createDeadline(5000), settings, ({ ask }) => ask(select))).rows
+    const read = () => database.transact(createDeadline(5000), settings, ({ send }) => send(select))
     await pool.query('PREPARE taken AS SELECT 2')
     expect(await read()).toEqual([{ number: 1 }])
   })
@@ -250,7 +250,7 @@ describe.each([
     const database = toDatabase({ database: pool }, 'store')
     const select = { name: 'find_value', text: 'SELECT value FROM changing' }
     const settings = { transaction_isolation: 'read committed' }
-    const read = async () => (await database.transact(createDeadline(5000), settings, ({ ask }) => ask(select))).rows
+    const read = () => database.transact(createDeadline(5000), settings, ({ send }) => send(select))
     await read()
     await foreign.query('ALTER TABLE changing ALTER COLUMN value TYPE text')
     expect(await read()).toEqual([])

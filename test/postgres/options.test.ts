@@ -70,7 +70,7 @@ test.each<[string, () => unknown]>([
 })
 
 test.each([
-  [true, 'prepare', [/^domain_registration_find_key_/, /^domain_registration_find_names_/]],
+  [true, 'prepare', [/^domain_registration_find_key_/, /^domain_registration_find_by_domain_/]],
   [false, 'do not prepare', []],
 ])('with preparedStatements: %s, stores and key stores %s statements', async (isOn, _, expected) => {
   const names: string[] = []

@@ -5,7 +5,7 @@ import { toCommands } from '../../src/postgres/connection.ts'
 import { postgres, toSettings } from '../../src/postgres/engines.ts'
 import { migrate } from '../../src/postgres/index.ts'
 import { toTables } from '../../src/postgres/schema.ts'
-import { createStatements, type Statements } from '../../src/postgres/transaction.ts'
+import { createStatements, type Statements } from '../../src/postgres/statements.ts'
 import { findInstalledPostgres, NOT_INSTALLED } from './installed.ts'
 import { openDatabase, startServer, type TestServer } from './server.ts'
 
@@ -30,16 +30,15 @@ interface Case {
 }
 
 const cases: Readonly<Record<keyof Statements, Case>> = {
-  claim: { values: [domains, domains], reads: [] },
+  lock: { values: [domains, domains], reads: [] },
   unlock: { values: [domains, domains], reads: ['locks_pkey: (second_level_domain = , registrable_domain = )'] },
-  findNames: { values: [domains], reads: ['names_by_domain: (domain = )', change] },
-  findIds: { values: [ids], reads: ['names_by_id: (domain_id = )', change] },
+  findByDomain: { values: [domains], reads: ['names_by_domain: (domain = )', change] },
+  findById: { values: [ids], reads: ['names_by_id: (domain_id = )', change] },
   findBelow: {
     values: ["'{crowd.com}'", "'{.}'", "'{/}'", `'{"{crowd.com}"}'`, "'2'"],
     reads: [below, within, ownWithin],
   },
-  insertNames: { values: [ids, domains, "'{.new,.*}'", domains, domains, "'1'", '0'], reads: [] },
-  insertAsGiven: { values: [ids, domains, "'{.new,.*}'", domains, domains, "'{1,2}'", "'{0,0}'"], reads: [] },
+  insertNames: { values: [ids, domains, "'{.new,.*}'", domains, domains, "'{1,2}'", "'{0,0}'"], reads: [] },
   findTakenIds: { values: [ids], reads: ['names_by_id: (domain_id = )'] },
   findPendingIds: { values: [ids], reads: [changeById] },
   transferNames: { values: [ids, ids, "'2'", '0'], reads: ['names_by_id: (domain_id = )'] },
@@ -59,7 +58,7 @@ const cases: Readonly<Record<keyof Statements, Case>> = {
   count: { values: [], reads: ['any index'] },
   countOfTeam: { values: ["'1'"], reads: ['names_of_team: (team_id = )'] },
   addChanges: {
-    values: [domains, ids, domains, domains, "'{0,0}'", "'{1,1}'", "'{0,0}'", "'{NULL,NULL}'", "'released'"],
+    values: [domains, ids, domains, domains, "'{0,0}'", "'{1,1}'", kinds, "'{0,0}'", "'{NULL,NULL}'"],
     reads: [],
   },
   follow: { values: [ids, ids], reads: ['changes_following: (follows = )'] },
@@ -96,8 +95,8 @@ const zeros = thousand(() => '0')
 
 /** The parameters of the statements that read or write a list of rows. */
 const ofThousand: Partial<Record<keyof Statements, readonly string[]>> = {
-  findNames: [domainOfRow],
-  findIds: [idOfRow],
+  findByDomain: [domainOfRow],
+  findById: [idOfRow],
   deleteNames: [idOfRow],
   unlock: [domainOfRow, domainOfRow],
   lease: [idOfRow, '1'],

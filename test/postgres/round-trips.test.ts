@@ -53,7 +53,7 @@ async function tripsOf(domains: readonly string[], through = store): Promise<str
 }
 
 /** The statements of the first round trip. */
-const first = ['BEGIN;', 'claim', 'find_names']
+const first = ['BEGIN;', 'lock', 'find_by_domain']
 const second = ['insert_names', 'COMMIT']
 
 test('a call needs two round trips to the database, even if it finds registrations', async () => {
@@ -92,7 +92,7 @@ test("a release sends the same statements for another team's name as for an unre
     return trips
   }
   const free = await release('free.com', '*.free.org')
-  expect(free.flat()).toContain('find_names')
+  expect(free.flat()).toContain('find_by_domain')
   expect(await release('theirs.com', '*.theirs.org')).toEqual(free)
   expect(await release('own.com', 'theirs.com')).toEqual(await release('own.org', 'free.com'))
 })
@@ -108,6 +108,6 @@ test('a release reads in one transaction and locks in the next: Citus may move a
   trips = []
   expect(await store.release('1', ['moved.com'])).toHaveLength(1)
   const [, looking, ...releasing] = trips.flat().join(' ').split('BEGIN; ')
-  expect(looking).toBe('find_names ROLLBACK ')
-  expect(releasing).toEqual(['claim find_names DELETE replace SELECT DELETE COMMIT'])
+  expect(looking).toBe('find_by_domain ROLLBACK ')
+  expect(releasing).toEqual(['lock find_by_domain DELETE replace SELECT DELETE COMMIT'])
 })

@@ -54,7 +54,7 @@ export function describeStore(name: string, open: OpenPool, options: StoreOption
 
 async function clear(pool: PostgresDriver, table: string): Promise<void> {
   const database = toDatabase({ database: pool, preparedStatements: false }, 'tables')
-  await database.ask(createDeadline(5000), { name: 'clear', text: `DELETE FROM ${table}` })
+  await database.send(createDeadline(5000), { name: 'clear', text: `DELETE FROM ${table}` })
 }
 
 export function describeKeyStore(

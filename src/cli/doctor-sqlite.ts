@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { explainFailure } from '../sqlite/failures.ts'
+import { explainFailure } from '../sqlite/connection.ts'
 import { SCHEMA_VERSION, sqliteSchema } from '../sqlite/schema.ts'
 import { type Handle, hasTables, openHandle, selectVersion, toMigrateAdvice } from './database.ts'
 import { compareVersions, type Finding, ok, wrong } from './finding.ts'

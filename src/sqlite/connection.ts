@@ -3,9 +3,7 @@ import { findBuiltinModule } from '../runtime/builtin-module.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 import { timeLimitRule } from '../time/deadline.ts'
 import { type Driver, isSqliteDatabase, type SqliteDatabase, toDriver } from './driver.ts'
-import { explainFailure, isLocked } from './failures.ts'
 import { prepareTables } from './schema.ts'
-import { createTurns, type Turns } from './turns.ts'
 
 /** Options of both SQLite stores. */
 export interface SqliteConnectionOptions {
@@ -44,7 +42,7 @@ export const connectionRules: Rules = {
 export interface SqliteConnection {
   readonly driver: Driver
   /** Calls `work`, which only reads. All statements of `work` see the same state of the database. */
-  ask<T>(work: () => T): Awaitable<T>
+  read<T>(work: () => T): Awaitable<T>
   /**
    * Calls `work` in a write transaction, as soon as the lock is free.
    *
@@ -74,7 +72,7 @@ export function connect(options: SqliteConnectionOptions): SqliteConnection {
   turnsOf.set(database, turns)
   return {
     driver,
-    ask: work =>
+    read: work =>
       turns.takeFirst(() => {
         requireSameFile()
         return driver.read(work)
@@ -156,3 +154,120 @@ function useWriteAheadLog(driver: Driver, timeLimit: number): void {
     }
   }
 }
+
+/** The queue of calls that want to write to a database. */
+interface Turns {
+  /**
+   * Calls `work` at once if possible, otherwise as soon as earlier calls are done and no other connection holds the
+   * write lock.
+   *
+   * @param timeLimit How long `work` may wait, in milliseconds.
+   * @throws {Error} with an explanation, if SQLite fails.
+   */
+  take<T>(work: () => T, timeLimit: number): Awaitable<T>
+  /** Calls `work`, which only reads, ahead of the queue, and waits only if the database is locked. */
+  takeFirst<T>(work: () => T, timeLimit: number): Awaitable<T>
+}
+
+/**
+ * The longest pause between retries, in milliseconds. Pauses are random, so waiting processes do not all retry at once.
+ */
+const LONGEST_PAUSE = 10
+
+/**
+ * Creates a queue. While another connection holds the lock, only the first call in the queue retries, with pauses in
+ * between. So the event loop keeps running even if many calls wait. SQLite's busy timeout would block the event loop.
+ */
+function createTurns(): Turns {
+  /** For each waiting call, in order: a function that attempts the call, and returns whether the call is done. */
+  const line: (() => boolean)[] = []
+  let isServing = false
+  let lock: unknown = new Error('database is locked')
+
+  function tryAtOnce<T>(work: () => T, timeLimit: number): Awaitable<T> {
+    try {
+      return work()
+    } catch (error) {
+      if (!isLocked(error)) throw explainFailure(error)
+      lock = error
+      return wait(work, timeLimit)
+    }
+  }
+
+  function wait<T>(work: () => T, timeLimit: number): Promise<T> {
+    return new Promise((resolve, reject) => {
+      function attempt(): boolean {
+        try {
+          resolve(work())
+        } catch (error) {
+          if (isLocked(error)) return false
+          reject(explainFailure(error))
+        }
+        clearTimeout(timer)
+        return true
+      }
+      const timer = setTimeout(() => {
+        line.splice(line.indexOf(attempt), 1)
+        reject(explainFailure(lock))
+      }, timeLimit)
+      line.push(attempt)
+      if (!isServing) void serve()
+    })
+  }
+
+  async function serve(): Promise<void> {
+    isServing = true
+    let pause = Math.random() * LONGEST_PAUSE
+    while (line.length > 0) {
+      await new Promise(resolve => setTimeout(resolve, pause))
+      const isOver = line[0]?.()
+      if (isOver) line.shift()
+      pause = isOver ? 0 : Math.random() * LONGEST_PAUSE
+    }
+    isServing = false
+  }
+
+  return {
+    take: (work, timeLimit) => (line.length > 0 ? wait : tryAtOnce)(work, timeLimit),
+    takeFirst: tryAtOnce,
+  }
+}
+
+/** The error messages of SQLite, which are the same in all packages, each with its meaning for the application. */
+const explanations: readonly (readonly [pattern: RegExp, explanation: string])[] = [
+  [
+    /database (?:table )?is locked/,
+    'Other connections held the write lock of the SQLite database for longer than the time limit; nothing was saved',
+  ],
+  [
+    /readonly database/,
+    'The SQLite database is read-only: its file or folder is write-protected, or it was opened read-only',
+  ],
+  [/database or disk is full/, 'The disk or the SQLite database is full; nothing was saved'],
+  [/file is not a database/, 'The file is not a SQLite database, or it is encrypted'],
+  [/disk image is malformed/, 'The file of the SQLite database is damaged; restore it from a backup'],
+  [/unable to open database file/, 'The file of the SQLite database cannot be opened, or its folder is gone'],
+  [/disk I\/O error/, 'The file of the SQLite database could not be read or written'],
+  [/database.*(?:not open|closed)|closed database/i, 'The SQLite database was closed while its store was in use'],
+  [
+    /transaction within a transaction/,
+    'A transaction was open on the handle of the SQLite database; give the store its own connection',
+  ],
+]
+
+/**
+ * Wraps a failure of SQLite in an error that explains to the application what has failed. Returns other errors
+ * unchanged.
+ */
+export function explainFailure(cause: unknown): unknown {
+  if (!(cause instanceof Error)) return cause
+  const [, explanation] = explanations.find(([pattern]) => pattern.test(cause.message)) ?? []
+  return explanation === undefined ? cause : new Error(`${explanation} (${cause.message})`, { cause })
+}
+
+/**
+ * Recognizes SQLITE_BUSY and SQLITE_LOCKED (sqlite.org/rescode.html): another connection holds the lock, and a retry
+ * may succeed.
+ */
+export const isLocked = (error: unknown) =>
+  error instanceof Error && /database (?:table )?is locked/.test(error.message)

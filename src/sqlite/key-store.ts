@@ -48,7 +48,7 @@ export const keyStatements = {
  */
 export function createSqliteKeyStore(options: SqliteKeyStoreOptions): SqliteKeyStore {
   requireOptions(options, connectionRules)
-  const { driver, ask, transact } = connect(options)
+  const { driver, read, transact } = connect(options)
   const { find, list, add, revoke, update } = prepareAll(driver, keyStatements)
 
   /** Returns whether the key exists. */
@@ -60,7 +60,7 @@ export function createSqliteKeyStore(options: SqliteKeyStoreOptions): SqliteKeyS
 
   return {
     findKey: hash =>
-      ask(() => {
+      read(() => {
         const [row] = find(hash)
         return row ? toStoredRecord(row) : null
       }),
@@ -96,7 +96,7 @@ export function createSqliteKeyStore(options: SqliteKeyStoreOptions): SqliteKeyS
 
     listKeys(owner) {
       requireOwner(owner)
-      return ask(() => list(owner.type, owner.ownerId).map(toStoredRecord))
+      return read(() => list(owner.type, owner.ownerId).map(toStoredRecord))
     },
   }
 }

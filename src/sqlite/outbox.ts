@@ -7,7 +7,7 @@ import type { SqliteConnection } from './connection.ts'
 import type { PreparedStatements } from './statements.ts'
 
 /** The outbox of a SQLite store. Call `add`, `transfer` and `lease` in a transaction. */
-export function createOutbox(statements: PreparedStatements, { ask, transact }: SqliteConnection): StoreOutbox {
+export function createOutbox(statements: PreparedStatements, { read, transact }: SqliteConnection): StoreOutbox {
   function noteMonitor(): void {
     if (statements.findMonitor().length === 0) statements.addMonitor(Date.now())
   }
@@ -76,9 +76,9 @@ export function createOutbox(statements: PreparedStatements, { ask, transact }: 
 
     settle: domainIds => transact(() => domainIds.flatMap(id => statements.settle(id)).length),
 
-    stats: () => ask(() => toStats(statements.stats()[0] as StatsRow, statements.findLongestRefused()[0])),
+    stats: () => read(() => toStats(statements.stats()[0] as StatsRow, statements.findLongestRefused()[0])),
 
-    list: (after = '', limit) => ask(() => statements.listChanges(after, limit).map(toPending)),
+    list: (after = '', limit) => read(() => statements.listChanges(after, limit).map(toPending)),
   }
 }
 

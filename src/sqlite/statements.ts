@@ -34,7 +34,7 @@ export interface StatementText<Row> {
 export const statement = <Row = never>(sql: string): StatementText<Row> => ({ sql })
 
 /** A statement that fails if one of the application's triggers skips its row with RAISE(IGNORE). */
-const change = (sql: string): StatementText<object> => ({ sql: `${sql} RETURNING 1 AS one`, mustChange: true })
+const write = (sql: string): StatementText<object> => ({ sql: `${sql} RETURNING 1 AS one`, mustChange: true })
 
 const ofBoth = { domainId: 'domain_id', domain: 'domain', registrableDomain: 'registrable_domain', teamId: 'team_id' }
 
@@ -57,8 +57,8 @@ const changeColumns = toSelectList<PendingRow>({
 })
 
 export const statements = {
-  findName: selectNames('WHERE domain = ?'),
-  findId: selectNames('WHERE domain_id = ?'),
+  findByDomain: selectNames('WHERE domain = ?'),
+  findById: selectNames('WHERE domain_id = ?'),
   countOwnWithin: statement<{ count: number }>(
     `SELECT count(*) AS count FROM (SELECT 1 FROM ${NAMES} INDEXED BY ${OWN_WITHIN} LIMIT ${COUNTED_AT_LEAST})`,
   ),
@@ -68,12 +68,12 @@ export const statements = {
     `SELECT domain, team_id AS teamId FROM ${NAMES} INDEXED BY ${BELOW} LIMIT ${FOUND_BEHIND_SUFFIXES}`,
   ),
   findLastId: statement<{ lastId: string | null }>(`SELECT max(domain_id) AS lastId FROM ${NAMES}`),
-  insertName: change(
+  insertName: write(
     `INSERT INTO ${NAMES} (domain_id, domain, registrable_domain, second_level_domain, path, team_id, created_at)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
   ),
-  transferName: change(`UPDATE ${NAMES} SET domain_id = ?, team_id = ?, created_at = ? WHERE domain_id = ?`),
-  deleteName: change(`DELETE FROM ${NAMES} WHERE domain_id = ?`),
+  transferName: write(`UPDATE ${NAMES} SET domain_id = ?, team_id = ?, created_at = ? WHERE domain_id = ?`),
+  deleteName: write(`DELETE FROM ${NAMES} WHERE domain_id = ?`),
 
   listOldest: selectNames('WHERE domain_id > ? ORDER BY domain_id LIMIT ?'),
   listNewest: selectNames('WHERE domain_id < ? ORDER BY domain_id DESC LIMIT ?'),
@@ -89,7 +89,7 @@ export const statements = {
   countOfTeam: statement<{ count: number }>(`SELECT count(*) AS count FROM ${NAMES} WHERE team_id = ?`),
 
   // A release replaces a pending registration.
-  putChange: change(
+  putChange: write(
     `INSERT OR REPLACE INTO ${CHANGES} (domain_id, kind, domain, registrable_domain, team_id, due, since, follows)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   ),

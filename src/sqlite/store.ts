@@ -1,5 +1,14 @@
 import { requireOptions } from '../options.ts'
-import { toUuid } from '../store/arguments.ts'
+import { ancestorsOf } from '../rules/name.ts'
+import {
+  type LookUp,
+  type LookUpResult,
+  type NamesBelow,
+  NOTHING_BELOW,
+  type Registration,
+} from '../rules/registration.ts'
+import { createUuidGenerator, timeOfUuid } from '../runtime/uuid.ts'
+import { isOnPage, type ListPage, type ReleaseKeys, toUuid } from '../store/arguments.ts'
 import {
   createManagedStore,
   type ManagedStore,
@@ -7,10 +16,11 @@ import {
   managedStoreRules,
   type StoreBackend,
 } from '../store/managed-store.ts'
+import { keysBelow, toKey } from '../store/name-key.ts'
+import { type NameRow, toRegistration } from '../store/rows.ts'
 import { connect, connectionRules, type SqliteConnectionOptions } from './connection.ts'
 import { createOutbox } from './outbox.ts'
-import { createRegistrations, createReleases } from './registrations.ts'
-import { statements as all, prepareAll } from './statements.ts'
+import { statements as all, type PreparedStatements, prepareAll } from './statements.ts'
 
 /** Options of {@link createSqliteStore}. */
 export interface SqliteStoreOptions extends SqliteConnectionOptions, ManagedStoreOptions {}
@@ -43,21 +53,147 @@ export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
 /** Creates the backend of {@link createSqliteStore}. */
 export function createSqliteBackend(options: SqliteConnectionOptions): StoreBackend {
   const connection = connect(options)
-  const { ask, transact } = connection
+  const { read, transact } = connection
   const statements = prepareAll(connection.driver, all)
   const outbox = createOutbox(statements, connection)
-  const { find, get, register, importAll, list, count } = createRegistrations(statements, outbox)
-  const { release, transfer } = createReleases(statements, outbox)
+  const createId = createUuidGenerator()
+
+  const count = (teamId: string | undefined) =>
+    (teamId === undefined ? statements.count() : statements.countOfTeam(teamId))[0]?.count ?? 0
+
+  function find({ teamId, domains, bases, counted }: LookUp): LookUpResult {
+    return {
+      registrations: domains.flatMap(domain => statements.findByDomain(domain).map(toRegistration)),
+      below: bases.map(base => findBelow(statements, base, teamId)),
+      ...(counted && { held: count(teamId) }),
+    }
+  }
+
+  function findOwn(teamId: string, { names, domainIds }: ReleaseKeys): readonly Registration[] {
+    const byDomain = names.flatMap(({ domain }) => statements.findByDomain(domain))
+    const found = [...byDomain, ...domainIds.flatMap(domainId => statements.findById(domainId))]
+    const own = new Map(found.filter(row => row.teamId === teamId).map(row => [row.domainId, row]))
+    return [...own.values()].map(toRegistration)
+  }
+
+  function insert({ domainId, domain, registrableDomain, teamId, createdAt }: Registration): void {
+    const { secondLevelDomain, path } = toKey(domain)
+    const time = createdAt.getTime()
+    statements.insertName(domainId, domain, registrableDomain, secondLevelDomain, path, teamId, time)
+  }
+
   return {
-    register: step => transact(() => register(step), step.timeLimit),
-    find: question => ask(() => find(question)),
-    get: domainId => ask(() => get(domainId)),
-    release: (teamId, keys, recording) => transact(() => release(teamId, keys, recording)),
-    transfer: (...request) => transact(() => transfer(...request)),
-    import: request => transact(() => importAll(request)),
-    list: page => ask(() => list(page)),
-    count: teamId => ask(() => count(teamId)),
-    toDomainId: toUuid,
     outbox,
+    toDomainId: toUuid,
+
+    register: ({ decide, lease, ...request }) =>
+      transact(() => {
+        const found = find(request)
+        const { created, waiting } = decide(found)
+        const createdAt = new Date()
+        const time = created.length > 0 ? findTime(statements, createdAt.getTime()) : 0
+        const saved = created.map(({ domain, registrableDomain }) => {
+          const { teamId } = request
+          const synchronized = lease === null
+          return { domainId: createId(time), domain, registrableDomain, teamId, synchronized, createdAt }
+        })
+        saved.forEach(insert)
+        request.willSave?.(saved.map(({ domainId }) => domainId))
+        if (lease !== null) {
+          for (const registration of saved) outbox.add(registration, 'registered', lease)
+          outbox.lease(waiting, lease)
+        }
+        return { found, saved }
+      }, request.timeLimit),
+
+    find: question => read(() => find(question)),
+
+    get: domainId => read(() => statements.findById(domainId).map(toRegistration)[0] ?? null),
+
+    release: (teamId, keys, { lease, isPushed }) =>
+      transact(() => {
+        const isMonitored = isPushed || statements.findMonitor().length > 0
+        const released = findOwn(teamId, keys)
+        for (const registration of released) {
+          statements.deleteName(registration.domainId)
+          if (!registration.synchronized) outbox.add(registration, 'released', lease)
+          else if (isMonitored) outbox.add(registration, 'released', 0)
+        }
+        return released
+      }),
+
+    // Updates each row instead of replacing it, so the application's rows that refer to these rows are not deleted.
+    transfer: ({ from, to, counted, decide }, keys, { lease, isPushed }) =>
+      transact(() => {
+        const registrations = findOwn(from, keys)
+        const found = { registrations, ...(counted && { held: count(to) }) }
+        if (registrations.length === 0 || !decide(found)) return { found, saved: [] }
+        const isMonitored = isPushed || statements.findMonitor().length > 0
+        const createdAt = new Date()
+        const time = findTime(statements, createdAt.getTime())
+        const saved = registrations.map(former => {
+          const synchronized = former.synchronized && !isMonitored
+          const registration = { ...former, domainId: createId(time), teamId: to, synchronized, createdAt }
+          statements.transferName(registration.domainId, to, createdAt.getTime(), former.domainId)
+          if (!synchronized) outbox.transfer(former, registration, former.synchronized ? 0 : lease)
+          return registration
+        })
+        return { found, saved }
+      }),
+
+    import: ({ domainIds, decide, ...question }) =>
+      transact(() => {
+        const isTaken = (id: string) => statements.findById(id).length > 0 || statements.findChange(id).length > 0
+        const findings = { ...find(question), takenIds: domainIds.filter(isTaken) }
+        for (const registration of decide(findings)) {
+          insert(registration)
+          if (!registration.synchronized) outbox.add(registration, 'registered', 0)
+        }
+        return findings
+      }),
+
+    list: page => read(() => listPage(statements, page).map(toRegistration)),
+    count: teamId => read(() => count(teamId)),
   }
 }
+
+/**
+ * Returns the time for a new ID, which is later than the time in the last ID. Writers take turns, so IDs sort in the
+ * order of registration even if the clocks of several processes disagree.
+ */
+function findTime(statements: PreparedStatements, now: number): number {
+  const [row] = statements.findLastId()
+  return row?.lastId ? Math.max(now, timeOfUuid(row.lastId) + 1) : now
+}
+
+function findBelow(statements: PreparedStatements, base: string, teamId: string): NamesBelow {
+  const { secondLevelDomain, after, before } = keysBelow(base)
+  const above = JSON.stringify([base, ...ancestorsOf(base)])
+  const ownCount = statements.countOwnWithin(above, teamId, after, before)[0]?.count ?? 0
+  if (ownCount > 0) {
+    const ownDomains = statements.findOwnWithin(above, teamId, after, before).map(({ domain }) => domain)
+    return { ...NOTHING_BELOW, ownDomains, ownCount }
+  }
+  if (statements.findWithin(above, after, before).length > 0) return { ...NOTHING_BELOW, heldByOthers: true }
+  // All remaining names below the base are separated from the base by a public suffix.
+  return { ...NOTHING_BELOW, behindSuffixes: statements.findBehindSuffixes(secondLevelDomain, after, before) }
+}
+
+function listPage(statements: PreparedStatements, page: ListPage): readonly NameRow[] {
+  const { teamId, after, limit, order, domain, below } = page
+  if (domain !== undefined) {
+    const found = statements.findByDomain(domain).filter(row => isOnPage(page, row))
+    return found.slice(0, limit)
+  }
+  const [team, ofTeam] = teamId === undefined ? ([[], ''] as const) : ([[teamId], 'OfTeam'] as const)
+  const select = (what: 'Below' | 'Newest' | 'Oldest', ...start: readonly string[]) =>
+    statements[`list${what}${ofTeam}`](...team, ...start, limit)
+  if (below !== undefined) {
+    const keys = keysBelow(below, after)
+    return select('Below', keys.secondLevelDomain, keys.after, keys.before)
+  }
+  return order === 'newest' ? select('Newest', after ?? AFTER_ALL_IDS) : select('Oldest', after ?? '')
+}
+
+/** Sorts after every ID, because IDs have only hexadecimal digits and hyphens. */
+const AFTER_ALL_IDS = 'g'

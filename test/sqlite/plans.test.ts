@@ -25,8 +25,8 @@ const keyByHash = ['sqlite_autoindex_keys_1 (hash=?)']
 
 /** The expected plan of each statement: which columns are compared in which index. */
 const plans: Readonly<Record<keyof typeof statements | keyof typeof keyStatements, readonly string[]>> = {
-  findName: ['names_by_domain (domain=?)', isSynchronized],
-  findId: [...byId, isSynchronized],
+  findByDomain: ['names_by_domain (domain=?)', isSynchronized],
+  findById: [...byId, isSynchronized],
   countOwnWithin: [`names_of_team_within (${withinOfTeam})`, bases],
   findOwnWithin: [`names_of_team_within (${withinOfTeam})`, bases],
   findWithin: [`names_within (${within})`, bases],
@@ -74,7 +74,7 @@ const all = [
   [
     "the application's lookup of a name",
     `SELECT * FROM domain_registration_names WHERE domain = ?`,
-    plans.findName.slice(0, 1),
+    plans.findByDomain.slice(0, 1),
   ],
   [
     "the application's lookup of a team",

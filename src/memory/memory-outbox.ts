@@ -11,12 +11,7 @@ interface Waiting {
   follows?: string
 }
 
-/** The outbox of a memory store. */
-export interface MemoryOutbox extends StoreOutbox {
-  has(domainId: string): boolean
-}
-
-export function createMemoryOutbox(): MemoryOutbox {
+export function createMemoryOutbox(): StoreOutbox & { has(domainId: string): boolean } {
   /** Keyed by `domainId`. */
   const changes = new Map<string, Waiting>()
   const after = (milliseconds: number) => performance.now() + milliseconds
@@ -26,8 +21,6 @@ export function createMemoryOutbox(): MemoryOutbox {
     const waiting = { change, due: after(wait), refusals: 0, lastFailure: null }
     changes.set(change.domainId, follows === undefined ? waiting : { ...waiting, follows })
   }
-
-  const isPassedOver = ({ follows = '' }: Waiting) => changes.get(follows)?.change.kind === 'registered'
 
   return {
     add,
@@ -50,8 +43,9 @@ export function createMemoryOutbox(): MemoryOutbox {
 
     take(limit, lease) {
       const [now, latest] = [after(0), after(LONGEST_WAIT + lease)]
-      const isDue = ({ due }: Waiting) => due <= now || due > latest
-      const due = [...changes.values()].filter(waiting => isDue(waiting) && !isPassedOver(waiting))
+      const isDue = ({ due, follows = '' }: Waiting) =>
+        (due <= now || due > latest) && changes.get(follows)?.change.kind !== 'registered'
+      const due = [...changes.values()].filter(isDue)
       due.sort((one, other) => Number(one.refusals > 0) - Number(other.refusals > 0) || one.due - other.due)
       return due.slice(0, limit).map(waiting => {
         waiting.due = after(lease)
@@ -79,13 +73,10 @@ export function createMemoryOutbox(): MemoryOutbox {
 
     retry(domainIds = [...changes.keys()]) {
       const now = after(0)
+      const isRetried = ({ due, lastFailure }: Waiting) => lastFailure !== null && due > now
       const failed = domainIds.flatMap(domainId => changes.get(domainId) ?? []).filter(isRetried)
       for (const waiting of failed) waiting.due = now
       return failed.length
-
-      function isRetried({ due, lastFailure }: Waiting): boolean {
-        return lastFailure !== null && due > now
-      }
     },
 
     settle: domainIds => domainIds.filter(domainId => changes.delete(domainId)).length,

@@ -21,7 +21,7 @@ import {
   type StoreBackend,
 } from '../store/managed-store.ts'
 import { keysBelow, toKey } from '../store/name-key.ts'
-import { createMemoryOutbox, type MemoryOutbox } from './memory-outbox.ts'
+import { createMemoryOutbox } from './memory-outbox.ts'
 
 /** Options of {@link createMemoryStore}. */
 export interface MemoryStoreOptions extends Omit<ManagedStoreOptions, 'findTeam'> {
@@ -83,7 +83,13 @@ function createTable() {
 
   return {
     ordered: (): readonly StoredRegistration[] => ordered,
-    find: (domain: string) => byDomain.get(domain),
+    findByDomain: (domains: readonly string[]) => domains.flatMap(domain => byDomain.get(domain) ?? []),
+    findById(id: string): StoredRegistration | undefined {
+      const stored = ordered[findIndex(ordered, id)]
+      return stored?.domainId === id ? stored : undefined
+    },
+    count: (teamId: string | undefined): number =>
+      teamId === undefined ? ordered.length : ordered.filter(stored => stored.teamId === teamId).length,
     create(teamId: string, names: readonly Name[]): readonly StoredRegistration[] {
       const createdAt = new Date()
       const time = Math.max(createdAt.getTime(), firstTime)
@@ -109,49 +115,38 @@ function createTable() {
   }
 }
 
-/** Looks up registrations, and sets the field `synchronized` of each result. */
-function createLookUps(table: ReturnType<typeof createTable>, outbox: MemoryOutbox) {
-  // Copies field by field. This runs for each name of a call, and an object spread would be far slower.
-  const toRegistration = ({ domainId, domain, registrableDomain, teamId, createdAt }: StoredRegistration) => {
-    const synchronized = !outbox.has(domainId)
-    return { domainId, domain, registrableDomain, teamId, synchronized, createdAt } satisfies Registration
-  }
-
-  const namesIn = (domains: readonly string[]) =>
-    domains.map(domain => table.find(domain)).filter(stored => stored !== undefined)
-
-  function find({ teamId, domains, bases, counted }: LookUp): LookUpResult {
-    const found = namesIn(domains)
-    const all = bases.length === 0 ? [] : table.ordered()
-    const isOwn = (stored: StoredRegistration) => stored.teamId === teamId
-    const ownFirst = [...all.filter(isOwn), ...all.filter(stored => !isOwn(stored))]
-    return {
-      registrations: found.map(toRegistration),
-      below: bases.map(base => findBelow(base, ownFirst, teamId)),
-      ...(counted && { held: count(table.ordered(), teamId) }),
-    }
-  }
-
-  function findOwn(teamId: string, { names, domainIds }: ReleaseKeys): readonly StoredRegistration[] {
-    const byId = domainIds.flatMap(id => findId(table.ordered(), id) ?? [])
-    const found = new Set([...namesIn(names.map(({ domain }) => domain)), ...byId])
-    return [...found].filter(stored => stored.teamId === teamId)
-  }
-
-  return { find, findOwn, namesIn, toRegistration }
-}
-
 /** Creates the backend of a memory store. Each of its steps is atomic, because each is synchronous. */
 export function createMemoryBackend(): StoreBackend {
   const table = createTable()
   const outbox = createMemoryOutbox()
-  const { find, findOwn, namesIn, toRegistration } = createLookUps(table, outbox)
+
+  const toRegistration = (stored: StoredRegistration): Registration => ({
+    ...stored,
+    synchronized: !outbox.has(stored.domainId),
+  })
+
+  function find({ teamId, domains, bases, counted }: LookUp): LookUpResult {
+    const all = bases.length === 0 ? [] : table.ordered()
+    const isOwn = (stored: StoredRegistration) => stored.teamId === teamId
+    const ownFirst = [...all.filter(isOwn), ...all.filter(stored => !isOwn(stored))]
+    return {
+      registrations: table.findByDomain(domains).map(toRegistration),
+      below: bases.map(base => findBelow(base, ownFirst, teamId)),
+      ...(counted && { held: table.count(teamId) }),
+    }
+  }
+
+  function findOwn(teamId: string, { names, domainIds }: ReleaseKeys): readonly StoredRegistration[] {
+    const byDomain = table.findByDomain(names.map(({ domain }) => domain))
+    const found = new Set([...byDomain, ...domainIds.flatMap(id => table.findById(id) ?? [])])
+    return [...found].filter(stored => stored.teamId === teamId)
+  }
 
   return {
     outbox,
     find,
     get(domainId) {
-      const found = findId(table.ordered(), domainId)
+      const found = table.findById(domainId)
       return found ? toRegistration(found) : null
     },
     toDomainId: toUuid,
@@ -183,7 +178,7 @@ export function createMemoryBackend(): StoreBackend {
     transfer({ from, to, counted, decide }, keys, { lease, isPushed }) {
       const own = findOwn(from, keys)
       const registrations = own.map(toRegistration)
-      const found = { registrations, ...(counted && { held: count(table.ordered(), to) }) }
+      const found = { registrations, ...(counted && { held: table.count(to) }) }
       if (!decide(found)) return { found, saved: [] }
       table.remove(new Set(own))
       const created = table.create(to, own)
@@ -195,7 +190,7 @@ export function createMemoryBackend(): StoreBackend {
     },
 
     import({ domainIds, decide, ...question }) {
-      const takenIds = domainIds.filter(id => findId(table.ordered(), id) || outbox.has(id))
+      const takenIds = domainIds.filter(id => table.findById(id) || outbox.has(id))
       const findings = { ...find(question), takenIds }
       const given = decide(findings)
       const waiting = given.filter(({ synchronized }) => !synchronized)
@@ -205,13 +200,12 @@ export function createMemoryBackend(): StoreBackend {
     },
 
     list: page =>
-      listPage(page.domain === undefined ? table.ordered() : namesIn([page.domain]), page).map(toRegistration),
-    count: teamId => count(table.ordered(), teamId),
+      listPage(page.domain === undefined ? table.ordered() : table.findByDomain([page.domain]), page).map(
+        toRegistration,
+      ),
+    count: table.count,
   }
 }
-
-const count = (ordered: readonly StoredRegistration[], teamId: string | undefined): number =>
-  teamId === undefined ? ordered.length : ordered.filter(stored => stored.teamId === teamId).length
 
 /** @param ownFirst The calling team's registrations, then all others. */
 function findBelow(base: string, ownFirst: readonly StoredRegistration[], teamId: string): NamesBelow {
@@ -237,11 +231,6 @@ function findIndex(ordered: readonly StoredRegistration[], id: string): number {
     else high = middle
   }
   return low
-}
-
-function findId(ordered: readonly StoredRegistration[], id: string): StoredRegistration | undefined {
-  const stored = ordered[findIndex(ordered, id)]
-  return stored?.domainId === id ? stored : undefined
 }
 
 /** Lists a page. The scan starts at the cursor, so all pages together visit each registration only once. */

@@ -69,11 +69,13 @@ function makeTabs(tokens, source) {
       tokens[index] = Object.assign(new tokens[index].constructor(name, 'div', isOpening ? 1 : -1), { block: true })
     } else if (group) {
       const [, label] = /^\*\*(.+)\*\*$/.exec(tokens[index + 1]?.content ?? '') ?? []
-      const block = tokens[index + 3]
+      // A comment between them says from which example the code is.
+      const length = tokens[index + 3]?.type === 'html_block' ? 4 : 3
+      const block = tokens[index + length]
       if (label === undefined || block?.type !== 'fence')
         throw new Error(`${source}: a tab is a label and a code block`)
       block.info += ` [${label}]`
-      tokens.splice(index, 3)
+      tokens.splice(index, length)
     }
   }
 }

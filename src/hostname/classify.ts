@@ -4,9 +4,8 @@ import { isPlainName, MAX_NAME_LENGTH, topLevelOf } from './ldh-name.ts'
 import { explainAddressRange } from './mistakes/address-range.ts'
 import { explainInvalid, explainUnknownTopLevel } from './mistakes/explain.ts'
 import type { HostnameDetails, HostnameReason, Mistake } from './mistakes/mistake.ts'
-import { readSuffix } from './public-suffix.ts'
+import { readSuffix, specialUseTopLevels } from './public-suffix.ts'
 import { hidePassword, isPrintable, quote } from './quote.ts'
-import { specialUseTopLevels } from './special-use.ts'
 
 /** Why an input cannot be registered as a hostname. */
 export type HostnameRejection =

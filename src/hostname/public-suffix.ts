@@ -1,6 +1,5 @@
 import { parse } from 'tldts'
 import { topLevelOf } from './ldh-name.ts'
-import { specialUseTopLevels } from './special-use.ts'
 
 /**
  * Options of `tldts`. Names are canonical, and both sections of the list apply: users of GitHub Pages are as separate
@@ -19,8 +18,28 @@ const options = {
   validHosts: null,
 }
 
+/**
+ * Top-level labels that are reserved and not in the public DNS. All except `internal` come from the IANA Special-Use
+ * Domain Names registry (https://www.iana.org/assignments/special-use-domain-names, RFC 6761). ICANN reserved
+ * `internal` for private use on 2024-07-29 (board resolution 2024.07.29.06).
+ *
+ * `example.com`, `example.net` and `example.org` are left out on purpose: they resolve like any other name. `arpa`
+ * stands for all names below it: those in the registry, such as `home.arpa`, and the rest of the infrastructure.
+ */
+export const specialUseTopLevels: ReadonlyMap<string, string> = new Map([
+  ['alt', 'RFC 9476'],
+  ['arpa', 'RFC 3172'],
+  ['example', 'RFC 6761'],
+  ['internal', 'ICANN, 2024'],
+  ['invalid', 'RFC 6761'],
+  ['local', 'RFC 6762'],
+  ['localhost', 'RFC 6761'],
+  ['onion', 'RFC 7686'],
+  ['test', 'RFC 6761'],
+])
+
 /** What the Public Suffix List says about a name. */
-export interface SuffixReading {
+interface SuffixReading {
   /** Whether the top-level label is on the list and not a special-use name, so the name can be in the public DNS. */
   readonly isInPublicDns: boolean
   /** Whether the suffix is in the list's private section: it belongs to a company, as `github.io` does. */

@@ -2,15 +2,15 @@ import { internalError, notSynchronized } from '../errors/call-errors.ts'
 import { ignoreErrors } from '../errors/failure-log.ts'
 import type { InvalidHostname } from '../hostname/classify.ts'
 import { type KeyContext, requireScope } from '../keys/key-context.ts'
-import { isFunction, optional, type Rules, requireOptions } from '../options.ts'
+import { isFunction, optional, type Rules } from '../options.ts'
 import type { Registration } from '../rules/registration.ts'
 import { isName, readSubmitted } from '../rules/submitted.ts'
 import { trace } from '../runtime/tracing.ts'
 import type { DomainStore } from '../store/contract.ts'
-import { CALL_TIME_LIMIT, createDeadline, type Deadline, timeLimitRule } from '../time/deadline.ts'
+import type { Deadline } from '../time/deadline.ts'
 import { readFields } from '../wire/request-schemas.ts'
 import { countTotals, type DomainResult, type RegisterDomainsResponse, toInvalidResult } from '../wire/response.ts'
-import { type CallProgress, type OperationOptions, requireActiveTeam, requireMethod } from './call.ts'
+import { type CallProgress, type OperationOptions, requireActiveTeam, requireMethod, startDeadline } from './call.ts'
 import { askAboutNames, type CheckNames, checkNamesRule } from './check-names.ts'
 import { isInternalError, type Outcome, registerNames } from './register-names.ts'
 
@@ -70,11 +70,9 @@ export const runRegister = (
   progress: CallProgress,
 ): Promise<RegisterDomainsResponse> =>
   trace('register', async context => {
-    requireOptions(options, optionRules)
-    const { onError, checkNames, timeLimit = CALL_TIME_LIMIT } = options
+    const deadline = startDeadline(options, optionRules)
+    const { onError, checkNames } = options
     if (checkNames) requireMethod(store, 'find')
-    const deadline = createDeadline(timeLimit)
-
     requireScope(keyContext, 'domains:create')
     const request = readFields('body', body, keyContext)
     context.count = request.domains.length
@@ -114,7 +112,6 @@ export const runRegister = (
 const optionRules: Rules = {
   checkNames: checkNamesRule,
   onError: { holds: optional(isFunction), expected: 'a function that takes an error' },
-  timeLimit: timeLimitRule,
 }
 
 async function synchronize(outcomes: Iterable<Outcome>, store: DomainStore, deadline: Deadline): Promise<void> {

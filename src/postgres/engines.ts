@@ -1,5 +1,5 @@
-import { readBoolean } from '../runtime/read-value.ts'
 import { toKey } from '../store/name-key.ts'
+import { readBoolean } from '../store/rows.ts'
 import type { Deadline } from '../time/deadline.ts'
 import {
   type Database,

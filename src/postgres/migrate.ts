@@ -1,5 +1,5 @@
 import { requireOptions } from '../options.ts'
-import { readBoolean, readInteger } from '../runtime/read-value.ts'
+import { readBoolean, readInteger } from '../store/rows.ts'
 import { createDeadline, type Deadline } from '../time/deadline.ts'
 import { type Database, hasCode, type Settings, unprepared } from './connection.ts'
 import { type DriverOptions, driverRules, toDatabase } from './drivers.ts'

@@ -8,7 +8,6 @@ import type {
   Registration,
   SavedRegistrations,
 } from '../rules/registration.ts'
-import { readInteger } from '../runtime/read-value.ts'
 import { createUuidGenerator } from '../runtime/uuid.ts'
 import { isOnPage, type ListPage, type ReleaseKeys, toUuid } from '../store/arguments.ts'
 import type { TransferRequest, TransferredRegistrations } from '../store/contract.ts'
@@ -22,7 +21,7 @@ import {
   type StoreBackend,
 } from '../store/managed-store.ts'
 import { keysBelow, toKey } from '../store/name-key.ts'
-import { type NameRow, toRegistration } from '../store/rows.ts'
+import { type NameRow, readInteger, toRegistration } from '../store/rows.ts'
 import { toArrayLiteral } from './connection.ts'
 import { DEFAULT_TRANSACTION_TIME_LIMIT, type DriverOptions, driverRules, toDatabase } from './drivers.ts'
 import { migrate } from './migrate.ts'

@@ -70,8 +70,6 @@ export function createLookUp(teamId: string, names: readonly Submitted[], counte
  * same findings.
  */
 
-const countAdded = (verdicts: readonly Verdict[]) => verdicts.filter(({ status }) => status === 'created').length
-
 /**
  * Checks a call against the limit of its team. A call that adds nothing is always within the limit.
  *
@@ -80,21 +78,19 @@ const countAdded = (verdicts: readonly Verdict[]) => verdicts.filter(({ status }
  *   `internal_error` if the store did not count.
  */
 export const findLimitError = (maxDomains: number, { held }: LookUpResult, verdicts: readonly Verdict[]) =>
-  toLimitError(maxDomains, held, countAdded(verdicts))
+  toLimitError(maxDomains, held, verdicts.filter(({ status }) => status === 'created').length)
 
 /** Compares the number of names that a call adds with the limit; see {@link findLimitError}. */
 export function toLimitError(maxDomains: number, held: number | undefined, added: number): ApiError | null {
-  if (!isCount(held)) return internalError('The limit of the team could not be checked.', notCounted(held))
+  if (held === undefined || !Number.isSafeInteger(held)) {
+    const cause = new TypeError(
+      'The team has "maxDomains", so the store must return an integer "held" if the request is "counted"; ' +
+        `it is ${describe(held)}. See DomainStore`,
+    )
+    return internalError('The limit of the team could not be checked.', cause)
+  }
   return added === 0 || held + added <= maxDomains ? null : domainLimitReached({ maxDomains, held, added })
 }
-
-const isCount = (held: unknown): held is number => Number.isSafeInteger(held)
-
-const notCounted = (held: unknown) =>
-  new TypeError(
-    'The team has "maxDomains", so the store must return an integer "held" if the request is "counted"; ' +
-      `it is ${describe(held)}. See DomainStore`,
-  )
 
 /**
  * @param rows At most 1,000 registrations, with canonical names.

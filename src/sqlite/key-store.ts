@@ -1,8 +1,7 @@
 import { requireChanges, requireHash, requireOwner, requireRecord } from '../keys/key-record.ts'
-import { type KeyRow, keyColumns, toStoredRecord } from '../keys/key-row.ts'
 import type { ManagedKeyStore } from '../keys/key-store.ts'
 import { requireOptions } from '../options.ts'
-import { toSelectList } from '../store/rows.ts'
+import { type KeyRow, keyColumns, toSelectList, toStoredRecord } from '../store/rows.ts'
 import { connect, connectionRules, type SqliteConnectionOptions } from './connection.ts'
 import { prepareAll, statement } from './statements.ts'
 

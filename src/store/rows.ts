@@ -1,11 +1,34 @@
+import type { StoredKeyRecord } from '../keys/key-record.ts'
+import { describe } from '../options.ts'
 import type { LeasedChange, PendingChange, PendingStats } from '../outbox/contract.ts'
 import type { Registration } from '../rules/registration.ts'
-import { readBoolean, readInteger, readOptionalTime, readTime } from '../runtime/read-value.ts'
 
 /*
- * Rows from databases. Some databases have no booleans, only 0 and 1. Drivers return booleans, integers and times in
- * different forms, so SQL returns times as milliseconds since 1970, and may return any of these values as a string.
+ * Rows from databases. Some databases have no booleans, only 0 and 1. The settings of a driver decide in which form a
+ * value arrives: numbers may be strings or BigInts, and truth values may be numbers or strings. So SQL returns times as
+ * milliseconds since 1970. A value in any other form is rejected, never interpreted.
  */
+
+/** Reads an integer. */
+export function readInteger(value: unknown): number {
+  const isText = typeof value === 'string' && /^-?\d+$/.test(value)
+  const number = isText || typeof value === 'bigint' ? Number(value) : value
+  if (Number.isSafeInteger(number)) return number as number
+  throw new TypeError(`The database driver returned ${describe(value)} for an integer`)
+}
+
+/** Reads a truth value, for which SQL returns `true` or `false` as a string, or 1 or 0. */
+export function readBoolean(value: unknown): boolean {
+  if (value === 'true' || value === 1 || value === 1n) return true
+  if (value === 'false' || value === 0 || value === 0n) return false
+  throw new TypeError(`The database driver returned ${describe(value)} for a truth value`)
+}
+
+/** Reads a time in milliseconds since 1970. */
+export const readTime = (value: unknown): Date => new Date(readInteger(value))
+
+/** Reads a time that may be absent. */
+export const readOptionalTime = (value: unknown): Date | null => (value === null ? null : readTime(value))
 
 /** Returns the column list of a `SELECT` or `RETURNING`, from one SQL expression for each property of the row. */
 export const toSelectList = <Row>(columns: { readonly [Name in keyof Row]-?: string }): string =>
@@ -62,4 +85,35 @@ export const toStats = ({ count, refused, oldest }: StatsRow, longestRefused?: P
   refused: readInteger(refused),
   oldest: readOptionalTime(oldest),
   longestRefused: longestRefused ? toPending(longestRefused) : null,
+})
+
+/** A key as a database returns it: drivers return arrays, dates and large numbers in different forms. */
+export interface KeyRow extends Omit<StoredKeyRecord, 'scopes' | 'createdAt' | 'revokedAt' | 'expiresAt'> {
+  /** As JSON. */
+  readonly scopes: string
+  /** In milliseconds since 1970, like the other dates. Some drivers return a string. */
+  readonly createdAt: number | string
+  readonly revokedAt: number | string | null
+  readonly expiresAt: number | string | null
+}
+
+/** The column for each property of a row. All databases have the same columns. */
+export const keyColumns = {
+  hash: 'hash',
+  type: 'type',
+  ownerId: 'owner_id',
+  scopes: 'scopes',
+  label: 'label',
+  hint: 'hint',
+  createdAt: 'created_at',
+  revokedAt: 'revoked_at',
+  expiresAt: 'expires_at',
+}
+
+export const toStoredRecord = (row: KeyRow): StoredKeyRecord => ({
+  ...row,
+  scopes: JSON.parse(row.scopes),
+  createdAt: readTime(row.createdAt),
+  revokedAt: readOptionalTime(row.revokedAt),
+  expiresAt: readOptionalTime(row.expiresAt),
 })

@@ -56,7 +56,7 @@ export function requireParameters(query: object, { shape }: { shape: object }): 
 const anything: Rule = { holds: () => true, expected: 'anything' }
 
 /** A validated query for a page of a list. */
-export interface ListQuery {
+interface ListQuery {
   readonly teamId: string
   readonly limit: number
   /** Opaque: only the store can read it. */

@@ -1,7 +1,7 @@
 export const NONE = '_'
 
 /** Consecutive code points of one kind. */
-export interface CodePointRun {
+interface CodePointRun {
   readonly first: number
   readonly last: number
   /** A capital letter, whose meaning depends on the table, or {@link NONE}. */

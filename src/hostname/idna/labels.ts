@@ -29,7 +29,7 @@ export interface LabelFault {
   readonly character?: string | undefined
 }
 
-export interface LabelOptions {
+interface LabelOptions {
   /**
    * Accepts punctuation that IDNA2008 disallows, even in U-labels. In A-labels, such punctuation is always accepted.
    */

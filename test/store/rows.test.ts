@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readBoolean, readInteger } from '../../src/runtime/read-value.ts'
+import { readBoolean, readInteger } from '../../src/store/rows.ts'
 
 test.each([5, '5', 5n])('an integer may arrive as %o', value => {
   expect(readInteger(value)).toBe(5)

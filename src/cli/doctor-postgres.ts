@@ -248,10 +248,10 @@ function* compareColumns(place: string, model: Table, table: Table): Generator<F
     if (!found) {
       const advice = 'If the table has rows, restore a backup. Otherwise run as the owner of the tables:'
       yield wrong('tables', `${model.name}: the column "${column.name}" is missing`, advice, [
-        `${alter} ADD COLUMN ${column.name} ${describe(column)}`,
+        `${alter} ADD COLUMN ${column.name} ${toColumnType(column)}`,
       ])
-    } else if (describe(found) !== describe(column)) {
-      const difference = `is ${describe(found)}, but must be ${describe(column)}`
+    } else if (toColumnType(found) !== toColumnType(column)) {
+      const difference = `is ${toColumnType(found)}, but must be ${toColumnType(column)}`
       const finding = `${model.name}: the column "${column.name}" ${difference}`
       // A default of the old type may not fit the new type, so it is dropped first.
       const changes = [
@@ -275,7 +275,7 @@ function* compareColumns(place: string, model: Table, table: Table): Generator<F
   }
 }
 
-const describe = ({ type, isRequired, default: preset }: Column): string =>
+const toColumnType = ({ type, isRequired, default: preset }: Column): string =>
   `${type}${isRequired ? ' NOT NULL' : ''}${preset === null ? '' : ` DEFAULT ${preset}`}`
 
 function* compareConstraints(place: string, model: Table, table: Table): Generator<Finding> {

@@ -130,7 +130,7 @@ export const count: Command = {
   },
 }
 
-const describe = (total: number) => plural(total, 'registration', 'registrations')
+const countRegistrations = (total: number) => plural(total, 'registration', 'registrations')
 
 /** The options of the commands that take names of one team. */
 const selection = {
@@ -164,10 +164,10 @@ export const releaseNames: Command = {
     if (!names) {
       const held = await store.count({ teamId: team })
       if (!isDry && held > 0) {
-        await confirm(invocation, `This releases ${describe(held)} of team ${toPrintable(team)}`, held)
+        await confirm(invocation, `This releases ${countRegistrations(held)} of team ${toPrintable(team)}`, held)
       }
       const released = isDry ? held : await releaseAll(store, team)
-      const text = `${begin} ${describe(released)} of team ${toPrintable(team)}.\n`
+      const text = `${begin} ${countRegistrations(released)} of team ${toPrintable(team)}.\n`
       return { text, data: { count: released } }
     }
     const released: Registration[] = []
@@ -176,7 +176,7 @@ export const releaseNames: Command = {
     const data = released.map(({ domain, domainId }) => ({ domain, domainId }))
     const lines = data.map(({ domain, domainId }) => `${domain}  ${domainId}\n`)
     return {
-      text: `${begin} ${describe(released.length)} of team ${toPrintable(team)}.\n${lines.join('')}`,
+      text: `${begin} ${countRegistrations(released.length)} of team ${toPrintable(team)}.\n${lines.join('')}`,
       data: { released: data },
       isWrong: released.length === 0,
     }
@@ -212,7 +212,7 @@ export const transferNames: Command = {
       const total = names ? held.length : await store.count({ teamId: from })
       const data = held.map(({ domain, domainId }) => ({ domain, domainId }))
       return {
-        text: `Would transfer ${describe(total)} ${between}.\n`,
+        text: `Would transfer ${countRegistrations(total)} ${between}.\n`,
         data: names ? { transferred: data } : { count: total },
       }
     }
@@ -223,7 +223,7 @@ export const transferNames: Command = {
       if (names && operands.length === 0 && !flags.has('yes')) {
         throw new UsageError(`${warning.slice(2)}. To transfer the names in standard input to it, pass --yes`)
       }
-      await confirm(invocation, `This transfers ${describe(total)} ${between}${warning}`, total)
+      await confirm(invocation, `This transfers ${countRegistrations(total)} ${between}${warning}`, total)
     }
     const parts = names ? toParts(names).map(part => ({ domains: part })) : [{}]
     const transferred: Transferred[] = []
@@ -232,7 +232,7 @@ export const transferNames: Command = {
     }
     const lines = transferred.map(({ domain, formerId, domainId }) => `${domain}  ${formerId}  ${domainId}\n`)
     return {
-      text: `Transferred ${describe(transferred.length)} ${between}.\n${lines.join('')}`,
+      text: `Transferred ${countRegistrations(transferred.length)} ${between}.\n${lines.join('')}`,
       data: { transferred },
       isWrong: names !== undefined && transferred.length === 0,
     }

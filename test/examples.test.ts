@@ -62,6 +62,14 @@ test('examples/messages-in-german.ts explains, in German, every kind of mistake 
   )
 })
 
+test('the program for fetch on the first page of the site registers names', async () => {
+  const { default: program } = await import('../examples/landing/fetch.ts')
+  const headers = { 'Content-Type': 'application/json' }
+  const body = '{"domains":["www.example.com"]}'
+  const response = await program.fetch(new Request('http://localhost/v1/domains', { method: 'POST', headers, body }))
+  expect(await response.json()).toMatchObject({ data: { totals: { created: 1 } } })
+})
+
 test('examples/prove-a-store.mjs passes in Node’s test runner', async () => {
   // Node's test runner sets this variable for its children, which then report in a different format.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env

@@ -40,7 +40,7 @@ try {
     /^src\/(?:[\w-]+\/)*[\w-]+(?:\.d)?\.ts$/,
     /^docs\/(?:recipes\/)?[\w-]+\.md$/,
     /^docs\/pictures\/[\w-]+\.(?:svg|png)$/,
-    /^examples\/[\w-]+\.(?:ts|mjs|txt|sql|yml)$/,
+    /^examples\/(?:landing\/)?[\w-]+\.(?:ts|mjs|txt|sql|yml)$/,
     /^examples\/production\/[\w-]+(?:\.(?:ts|sql|yaml|md))?$/,
   ]
   const ofNoUse = paths.filter(path => !needed.includes(path) && !ofUse.some(pattern => pattern.test(path)))

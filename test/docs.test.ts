@@ -51,7 +51,9 @@ describe.each(guides)('%s', guide => {
   const text = read(guide)
 
   test('shows programs from examples/ unchanged', () => {
-    for (const [, file = '', program] of text.matchAll(/<!-- (examples\/[\w.-]+) -->\n+```[jt]s\n(.*?)```/gs)) {
+    for (const [, file = '', program] of text.matchAll(
+      /<!-- (examples\/[\w.-]+) -->\n+(?:\*\*.*?\*\*\n+)?```[jt]s\n(.*?)```/gs,
+    )) {
       expect(program, file).toBe(read(file))
     }
   })

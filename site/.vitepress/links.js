@@ -67,6 +67,8 @@ function makeTabs(tokens, source) {
       const isOpening = group !== undefined
       const name = `container_code-group_${isOpening ? 'open' : 'close'}`
       tokens[index] = Object.assign(new tokens[index].constructor(name, 'div', isOpening ? 1 : -1), { block: true })
+    } else if (group && type === 'html_block') {
+      tokens.splice(index--, 1) // such as the comment that names the file of a program
     } else if (group) {
       const [, label] = /^\*\*(.+)\*\*$/.exec(tokens[index + 1]?.content ?? '') ?? []
       // A comment between them says from which example the code is.

@@ -44,25 +44,35 @@ function needs(program) {
   return undefined
 }
 
-/** @returns The programs of a page: the first one, or the first one of each section, or all in tabs. */
+/** @returns The programs of a page: the first one, or the first one of each section, and all in tabs. */
 function findPrograms(file) {
   const page = file.replace('.md', '')
   const text = readFileSync(join(root, 'docs', file), 'utf8')
   const parts = bySection.includes(page) ? text.split(/^## /m).slice(1) : [`\n${text}`]
   return parts.flatMap(part => {
     const [, tabs = ''] = /^<!-- tabs -->$(.*?)^<!-- \/tabs -->$/ms.exec(part) ?? []
-    const labelled = [...tabs.matchAll(/^\*\*([^*\n]+)\*\*\n\n```([jt]s)\n(.*?)^```/gms)]
-    if (labelled.length > 0)
-      return labelled.map(([, label, language, program]) => ({ name: `${page}, ${label}`, language, program }))
+    const labelled = [...tabs.matchAll(/^\*\*([^*\n]+)\*\*\n\n```([jt]s)\n(.*?)^```/gms)].map(
+      ([, label, language, program]) => ({ name: `${page}, ${label}`, language, program }),
+    )
     const [, language, program] = /^```([jt]s)\n(.*?)^```/ms.exec(part) ?? []
+    if (program === undefined || labelled.some(each => each.program === program)) return labelled
     const section = part.slice(0, part.indexOf('\n'))
-    return program === undefined ? [] : [{ name: section ? `${page}, ${section}` : page, language, program }]
+    return [{ name: section ? `${page}, ${section}` : page, language, program }, ...labelled]
   })
 }
 
 const programs = readdirSync(join(root, 'docs'))
   .filter(file => file.endsWith('.md'))
   .flatMap(findPrograms)
+
+/** Copies the programs of the package that a program imports, and those that they import. */
+function copyExamples({ program, folder }) {
+  for (const [, file] of program.matchAll(/from '\.\/([\w-]+\.ts)'/g)) {
+    const example = readFileSync(join(root, 'examples', file), 'utf8')
+    writeFileSync(join(folder, file), example)
+    copyExamples({ program: example, folder })
+  }
+}
 
 /** What programs call: a service with this API, PostgreSQL, and a monitor. */
 const keys = createMemoryKeyStore()
@@ -132,10 +142,7 @@ try {
     each.file = `program.${each.language === 'js' ? 'mjs' : 'ts'}`
     mkdirSync(each.folder)
     writeFileSync(join(each.folder, each.file), each.program)
-    // The page says to copy this program of the package, with the files that belong to it.
-    for (const [, copied] of each.program.matchAll(/from '\.\/(?:(mariadb)-)?[\w-]+\.ts'/g))
-      for (const file of readdirSync(join(root, 'examples')).filter(name => name.startsWith(`${copied}-`)))
-        writeFileSync(join(each.folder, file), readFileSync(join(root, 'examples', file)))
+    copyExamples(each)
   }
   assert.ok(programs.length > 30)
   const compiled = spawn(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '--project', scratch])

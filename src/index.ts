@@ -51,7 +51,7 @@ export type {
   SweepResult,
   SynchronizationErrorHandler,
 } from './outbox/contract.ts'
-export { MonitorUnavailableError } from './outbox/monitor-unavailable.ts'
+export { MonitorUnavailableError } from './outbox/contract.ts'
 export {
   type StartSynchronizingOptions,
   type Synchronizing,

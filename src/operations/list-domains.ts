@@ -2,7 +2,7 @@ import { internalError, invalidRequest } from '../errors/call-errors.ts'
 import { type KeyContext, requireScope } from '../keys/key-context.ts'
 import type { Registration } from '../rules/registration.ts'
 import type { DomainStore, ListOptions } from '../store/contract.ts'
-import { isInvalidCursor } from '../store/invalid-cursor.ts'
+import { isInvalidCursor } from '../store/contract.ts'
 import { type Deadline, waitForStore } from '../time/deadline.ts'
 import {
   type ExportDomainsQuery,

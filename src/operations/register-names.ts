@@ -1,6 +1,6 @@
 import type { ApiError } from '../errors/api-error.ts'
 import { describeError, withoutNumbers } from '../errors/failure-log.ts'
-import { isolate, mostFailuresInARow, type Progress } from '../outbox/isolate.ts'
+import { isolate, type Progress } from '../outbox/isolate.ts'
 import { judgeAll, type Verdict } from '../rules/overlap.ts'
 import type { LookUpResult, Registration, SavedRegistrations, Team } from '../rules/registration.ts'
 import { createRegistrationRequest, findLimitError } from '../rules/request.ts'
@@ -191,3 +191,11 @@ function distinct(causes: readonly unknown[]): unknown[] {
   }
   return [...kinds.values()]
 }
+
+/**
+ * The number of consecutive failures after which everything is assumed to fail. This number is large enough for
+ * attempts to shrink to a single item first.
+ *
+ * @param size The number of items in the largest attempt.
+ */
+const mostFailuresInARow = (size: number) => Math.ceil(Math.log2(size)) + 2

@@ -1,3 +1,4 @@
+import { isFunction, optional, type Rule } from '../options.ts'
 import type { Change, Registration } from '../rules/registration.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 
@@ -123,10 +124,44 @@ export interface Push {
 }
 
 /**
+ * Thrown by your push if the monitor is unavailable. If the monitor refuses a change, throw any other error. If the
+ * error has `retryAfter`, the changes of this push wait that long. A sweep ends after a few errors in a row. It does not
+ * end after one, because a gateway may respond to a single bad change as if the monitor were unavailable. If nothing is
+ * delivered, the changes stay pending, and do not count as refused.
+ *
+ * @example
+ * const { status } = await fetch(url, { method: 'POST' })
+ * if (status === 503) throw new MonitorUnavailableError(`The monitor returned ${status}`)
+ */
+export class MonitorUnavailableError extends Error {
+  override readonly name = 'MonitorUnavailableError'
+  /** Milliseconds after which to retry, if the monitor specified a time. */
+  readonly retryAfter: number | undefined
+
+  constructor(message: string, { retryAfter, ...options }: ErrorOptions & { retryAfter?: number | undefined } = {}) {
+    super(message, options)
+    this.retryAfter = retryAfter
+  }
+}
+
+/**
+ * Compares names instead of using `instanceof`: if both the ESM and the CommonJS files are loaded, there are two such
+ * classes.
+ */
+export function isMonitorUnavailable(error: unknown): error is MonitorUnavailableError {
+  return error instanceof Error && error.name === 'MonitorUnavailableError'
+}
+
+/**
  * Called for each change that the monitor refused when it was pushed alone. Also called once, without a change, if a
  * sweep ends early because pushes fail. The handler is meant for logs: its errors and rejections are ignored.
  */
 export type SynchronizationErrorHandler = (error: unknown, change?: Change) => unknown
+
+export const onErrorRule: Rule = {
+  holds: optional(isFunction),
+  expected: 'a function that takes an error and a change',
+}
 
 /** Options of a sweep. */
 export interface SweepOptions {

@@ -112,11 +112,3 @@ function takePart<Item>(queue: Item[], sizes: ReadonlyMap<Item, number>, window:
   }
   return queue.splice(0, count)
 }
-
-/**
- * The number of consecutive failures after which everything is assumed to fail. This number is large enough for
- * attempts to shrink to a single item first.
- *
- * @param size The number of items in the largest attempt.
- */
-export const mostFailuresInARow = (size: number) => Math.ceil(Math.log2(size)) + 2

@@ -2,7 +2,7 @@ import { createFailureLog, ignoreErrors } from '../errors/failure-log.ts'
 import { isFunction, optional, requireOptions } from '../options.ts'
 import { createDeadline, timeLimitRule } from '../time/deadline.ts'
 import { letOthersRun } from '../time/let-others-run.ts'
-import type { SweepOptions, SweepResult, SynchronizationErrorHandler } from './contract.ts'
+import { onErrorRule, type SweepOptions, type SweepResult, type SynchronizationErrorHandler } from './contract.ts'
 
 /** Options of {@link startSynchronizing}. */
 export interface StartSynchronizingOptions {
@@ -63,7 +63,7 @@ export function startSynchronizing(
 ): Synchronizing {
   requireOptions(options, {
     interval: timeLimitRule,
-    onError: { holds: optional(isFunction), expected: 'a function that takes an error and a change' },
+    onError: onErrorRule,
     onSweep: { holds: optional(isFunction), expected: 'a function that takes the result of a sweep' },
   })
   if (typeof store?.synchronizePending !== 'function') {

@@ -4,6 +4,7 @@ import { trace } from '../runtime/tracing.ts'
 import { createDeadline, type Deadline, runWithin, TimeLimitError } from '../time/deadline.ts'
 import {
   changeOf,
+  isMonitorUnavailable,
   type LeasedChange,
   LONGEST_WAIT,
   type Outbox,
@@ -14,7 +15,6 @@ import {
   toChange,
 } from './contract.ts'
 import { type Failure, type Isolated, type ItemFailure, isolate, type Progress } from './isolate.ts'
-import { isMonitorUnavailable } from './monitor-unavailable.ts'
 import { type Answer, findRow } from './policy.ts'
 
 interface SynchronizerOptions {
@@ -106,12 +106,12 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
 
   /** Pushes changes that are leased to the caller, and postpones those that were not accepted. */
   async function pushAll(work: Work): Promise<Outcome> {
-    const { changes, deadline, signal } = work
-    if (!(await turns.enter(deadline.remaining(), signal))) return postpone(work, await isolate(changes, NO_ATTEMPT))
+    // Without a turn, there is no time to push anything.
+    const isTurn = await turns.enter(work.deadline.remaining(), work.signal)
     try {
       return await postpone(work, await pushInParts(work))
     } finally {
-      turns.leave()
+      if (isTurn) turns.leave()
     }
   }
 
@@ -257,8 +257,6 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
 
 /** Whether a failure says that a change is at fault, and not that the monitor is unavailable. */
 const isDenial = (cause: unknown) => !isMonitorUnavailable(cause) && !(cause instanceof TimeLimitError)
-
-const NO_ATTEMPT = { attempt: async () => null, isOver: () => true }
 
 /** The answer in the {@link policy}, of a change that was not accepted. */
 function toAnswer(failure: ItemFailure | null): Answer {

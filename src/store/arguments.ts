@@ -1,10 +1,9 @@
-import { describe, isFunction, isText, optional, type Rule, type Rules, requireOptions } from '../options.ts'
-import type { SweepOptions } from '../outbox/contract.ts'
+import { describe, isText, optional, type Rule, type Rules, requireOptions } from '../options.ts'
+import { onErrorRule, type SweepOptions } from '../outbox/contract.ts'
 import { isWildcard, type Name } from '../rules/name.ts'
 import type { Team } from '../rules/registration.ts'
 import { toName } from '../rules/submitted.ts'
-import { type ListOptions, MOST_AT_ONCE } from './contract.ts'
-import { InvalidCursorError } from './invalid-cursor.ts'
+import { InvalidCursorError, type ListOptions, MOST_AT_ONCE } from './contract.ts'
 
 /*
  * Checks the arguments that your application passes to the methods of a bundled store. Without these checks, an
@@ -34,34 +33,36 @@ const isHostname = (value: unknown): boolean => isText(value) && toName(value) !
 
 const isBase = (value: unknown): boolean => isHostname(value) && !isWildcard(String(value).trim())
 
-// A rule must not be created by a function call: bundlers would keep the call even if nothing uses the rule.
 const teamIdRule: Rule = {
   // The application may pass `undefined` because its own lookup of the team failed. Such a call must not list the
   // registrations of all teams.
   holds: (value, options) => isText(value) || !('teamId' in options),
   expected: 'the ID of a team, a string',
 }
-const isCursor = (value: unknown) => value === undefined || isText(value)
-const afterChangeRule: Rule = { holds: isCursor, expected: 'the "domainId" of the last change of the previous page' }
+const afterChangeRule: Rule = {
+  holds: optional(isText),
+  expected: 'the "domainId" of the last change of the previous page',
+}
 const afterRule: Rule = {
-  holds: isCursor,
+  holds: optional(isText),
   expected: 'the "domainId" of the last registration of the previous page, or with "below" its "domain"',
 }
-const isLimit = (value: unknown) =>
-  value === undefined || (Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= MOST_AT_ONCE)
-const limitRule: Rule = { holds: isLimit, expected: `an integer from 0 to ${MOST_AT_ONCE}` }
+const limitRule: Rule = {
+  holds: optional(value => Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= MOST_AT_ONCE),
+  expected: `an integer from 0 to ${MOST_AT_ONCE}`,
+}
 
 const listRules: Rules = {
   teamId: teamIdRule,
   after: afterRule,
-  limit: { holds: isLimit, expected: `${limitRule.expected}; eachRegistration() lists more, page by page` },
+  limit: { ...limitRule, expected: `${limitRule.expected}; eachRegistration() lists more, page by page` },
   order: {
     holds: (value, { below }) =>
       value === undefined || (below === undefined && (value === 'oldest' || value === 'newest')),
     expected: '"oldest" or "newest", and not with "below"',
   },
-  domain: { holds: value => value === undefined || isHostname(value), expected: 'a hostname' },
-  below: { holds: value => value === undefined || isBase(value), expected: 'a hostname that is not a wildcard' },
+  domain: { holds: optional(isHostname), expected: 'a hostname' },
+  below: { holds: optional(isBase), expected: 'a hostname that is not a wildcard' },
 }
 
 /** @throws {TypeError} */
@@ -72,7 +73,7 @@ export function readListOptions(options: ListOptions = {}, toDomainId: ToDomainI
     throw new TypeError('The options "domain" and "below" cannot be combined')
   return {
     teamId,
-    after: below === undefined ? readCursor(after, afterRule, toDomainId) : readCursor(after, afterRule, toCanonical),
+    after: readCursor(after, afterRule, below === undefined ? toDomainId : toCanonical),
     limit,
     order,
     domain: toCanonical(domain),
@@ -147,17 +148,12 @@ export function readSettleOptions(options: { readonly domainIds: readonly string
   throw new TypeError('"domainIds" is required: the IDs of the changes to settle')
 }
 
-export const onErrorRule: Rule = {
-  holds: value => value === undefined || isFunction(value),
-  expected: 'a function that takes an error and a change',
-}
-
 /** @throws {TypeError} */
 export function readSweepOptions(options: SweepOptions = {}) {
   requireOptions(options, {
     limit: limitRule,
     onError: onErrorRule,
-    signal: { holds: value => value === undefined || value instanceof AbortSignal, expected: 'an AbortSignal' },
+    signal: { holds: optional(value => value instanceof AbortSignal), expected: 'an AbortSignal' },
   })
   const { limit = MOST_AT_ONCE, onError, signal } = options
   return { limit, onError, signal }

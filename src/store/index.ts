@@ -26,14 +26,14 @@ export type {
 export type { TraceContext } from '../runtime/tracing.ts'
 export { createUuidGenerator } from '../runtime/uuid.ts'
 export type { ListPage, ReleaseKeys } from './arguments.ts'
-export type {
-  DomainStore,
-  ListOptions,
-  TransferFindings,
-  TransferRequest,
-  TransferredRegistrations,
+export {
+  type DomainStore,
+  InvalidCursorError,
+  type ListOptions,
+  type TransferFindings,
+  type TransferRequest,
+  type TransferredRegistrations,
 } from './contract.ts'
-export { InvalidCursorError } from './invalid-cursor.ts'
 export {
   createManagedStore,
   type Decision,

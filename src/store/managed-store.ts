@@ -1,13 +1,14 @@
 import { createFailureLog, ignoreErrors } from '../errors/failure-log.ts'
 import { isFunction, optional, type Rule, type Rules, requireOptions } from '../options.ts'
-import type {
-  Outbox,
-  PendingChange,
-  PendingStats,
-  Push,
-  SweepOptions,
-  SweepResult,
-  SynchronizationErrorHandler,
+import {
+  type Outbox,
+  onErrorRule,
+  type PendingChange,
+  type PendingStats,
+  type Push,
+  type SweepOptions,
+  type SweepResult,
+  type SynchronizationErrorHandler,
 } from '../outbox/contract.ts'
 import { createSynchronizer, DEFAULT_PUSH_TIME_LIMIT, leaseFor } from '../outbox/synchronizer.ts'
 import { baseOf, isWildcard, type Name } from '../rules/name.ts'
@@ -25,7 +26,6 @@ import type { Awaitable } from '../time/awaitable.ts'
 import { isPromiseLike, timeLimitRule } from '../time/deadline.ts'
 import {
   type ListPage,
-  onErrorRule,
   type ReleaseKeys,
   readCountOptions,
   readDomainId,
@@ -211,7 +211,7 @@ export interface StoreBackend {
   readonly isInTransaction?: boolean
 }
 
-const batchSizeRule: Rule = {
+const countRule: Rule = {
   holds: optional(size => Number.isInteger(size) && Number(size) > 0),
   expected: 'an integer of at least 1',
 }
@@ -221,8 +221,8 @@ export const managedStoreRules: Rules = {
   findTeam: { holds: isFunction, expected: 'a function from an ID to a team' },
   synchronize: { holds: optional(isFunction), expected: 'a function that takes an array of changes' },
   synchronizeTimeLimit: timeLimitRule,
-  batchSize: batchSizeRule,
-  maxPushes: batchSizeRule,
+  batchSize: countRule,
+  maxPushes: countRule,
   onError: onErrorRule,
 }
 
@@ -244,7 +244,7 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
   const { synchronizeTimeLimit: timeLimit = DEFAULT_PUSH_TIME_LIMIT } = options
   const { outbox, isInTransaction = false } = backend
   const { batchSize = push?.batchSize, maxPushes } = options
-  requireOptions({ batchSize }, { batchSize: batchSizeRule }, 'property', 'properties of synchronize')
+  requireOptions({ batchSize }, { batchSize: countRule }, 'property', 'properties of synchronize')
   const toDomainId: ToDomainId = text => (backend.toDomainId ? backend.toDomainId(text) : text)
   const synchronizer = push && createSynchronizer({ push, timeLimit, batchSize, maxPushes }, outbox)
   const lease = push ? (isInTransaction ? 0 : leaseFor(timeLimit)) : null
@@ -253,21 +253,27 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
   /** A time before the lease of a pending registration began. A process may freeze between lease and push. */
   const leasedAt = new WeakMap<Registration, number>()
 
-  function register(request: RegistrationRequest): Awaitable<SavedRegistrations> {
-    const { decide, ...step } = toStep(request, lease)
+  function register({ decide, ...request }: RegistrationRequest): Awaitable<SavedRegistrations> {
+    // A call pushes the registrations that it creates. It also pushes pending registrations of its team if their exact
+    // names are in the call. If a pending wildcard covers a name of the call, but is not itself in the call, only sweeps
+    // push it. Otherwise calls would renew the wildcard's lease again and again.
+    const isNamed = ({ domain }: Name) => !isWildcard(domain) || request.bases.includes(baseOf(domain))
+    const isWaiting = (registration: Registration) =>
+      !registration.synchronized && registration.teamId === request.teamId && isNamed(registration)
     let decidedAt = performance.now()
+    const result = backend.register({
+      ...request,
+      lease,
+      decide(found) {
+        decidedAt = performance.now()
+        return { created: decide(found), waiting: lease ? found.registrations.filter(isWaiting) : [] }
+      },
+    })
     const note = (result: SavedRegistrations) => {
       for (const registration of [...(result?.found?.registrations ?? []), ...(result?.saved ?? [])])
         if (!registration.synchronized) leasedAt.set(registration, decidedAt)
       return result
     }
-    const result = backend.register({
-      ...step,
-      decide(found) {
-        decidedAt = performance.now()
-        return decide(found)
-      },
-    })
     return isPromiseLike(result) ? result.then(note) : note(result)
   }
 
@@ -312,25 +318,6 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
       const { after, limit } = readPendingOptions(page, toDomainId)
       return outbox.list(after, limit)
     },
-  }
-}
-
-/**
- * A call pushes the registrations that it creates. It also pushes pending registrations of its team if their exact
- * names are in the call. If a pending wildcard covers a name of the call, but is not itself in the call, only sweeps
- * push it. Otherwise calls would renew the wildcard's lease again and again.
- */
-function toStep({ decide, ...request }: RegistrationRequest, lease: number | null): RegistrationStep {
-  const isNamed = ({ domain }: Name) => !isWildcard(domain) || request.bases.includes(baseOf(domain))
-  const isWaiting = (registration: Registration) =>
-    !registration.synchronized && registration.teamId === request.teamId && isNamed(registration)
-  return {
-    ...request,
-    lease,
-    decide: found => ({
-      created: decide(found),
-      waiting: lease ? found.registrations.filter(isWaiting) : [],
-    }),
   }
 }
 

@@ -1,6 +1,5 @@
 import type { PendingChange } from '../outbox/contract.ts'
-import { changeOf, toChange } from '../outbox/contract.ts'
-import { MonitorUnavailableError } from '../outbox/monitor-unavailable.ts'
+import { changeOf, MonitorUnavailableError, toChange } from '../outbox/contract.ts'
 import type { Change } from '../rules/registration.ts'
 import { MOST_AT_ONCE } from '../store/contract.ts'
 import { manyDomains, methodOf, save, toDomains } from './calls.ts'

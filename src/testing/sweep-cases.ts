@@ -1,5 +1,4 @@
-import { changeOf } from '../outbox/contract.ts'
-import { MonitorUnavailableError } from '../outbox/monitor-unavailable.ts'
+import { changeOf, MonitorUnavailableError } from '../outbox/contract.ts'
 import type { Name } from '../rules/name.ts'
 import type { Change } from '../rules/registration.ts'
 import { attempt, manyDomains, methodOf, save, submit, toDomains } from './calls.ts'

@@ -1,4 +1,4 @@
-export { MonitorUnavailableError } from '../outbox/monitor-unavailable.ts'
+export { MonitorUnavailableError } from '../outbox/contract.ts'
 export type { Change } from '../rules/registration.ts'
 export {
   createWebhook,

@@ -1,6 +1,6 @@
 import type { Registration } from '../../src/rules/registration.ts'
 import type { DomainStore } from '../../src/store/contract.ts'
-import { InvalidCursorError } from '../../src/store/invalid-cursor.ts'
+import { InvalidCursorError } from '../../src/store/contract.ts'
 
 const createdAt = new Date('2026-01-02T03:04:05.678Z')
 

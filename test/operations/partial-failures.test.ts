@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Change, createMemoryStore, type Push, startSynchronizing } from '../../src/index.ts'
-import { MonitorUnavailableError } from '../../src/outbox/monitor-unavailable.ts'
+import { MonitorUnavailableError } from '../../src/outbox/contract.ts'
 import { manyDomains, save } from '../../src/testing/calls.ts'
 
 beforeEach(() => void vi.useFakeTimers())

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createMemoryStore, type ManagedStore } from '../../src/index.ts'
-import { MonitorUnavailableError } from '../../src/outbox/monitor-unavailable.ts'
+import { MonitorUnavailableError } from '../../src/outbox/contract.ts'
 import { createSqliteStore } from '../../src/sqlite/index.ts'
 import type { ManagedStoreOptions } from '../../src/store/index.ts'
 import { manyDomains, save } from '../../src/testing/calls.ts'

@@ -125,8 +125,8 @@ export interface Push {
 
 /**
  * Thrown by your push if the monitor is unavailable. If the monitor refuses a change, throw any other error. If the
- * error has `retryAfter`, the changes of this push wait that long. A sweep ends after a few errors in a row. It does not
- * end after one, because a gateway may respond to a single bad change as if the monitor were unavailable. If nothing is
+ * error has `retryAfter`, the changes of this push wait that long. A sweep ends after a few errors in a row, but not
+ * after one, because a gateway may respond to a single bad change as if the monitor were unavailable. If nothing is
  * delivered, the changes stay pending, and do not count as refused.
  *
  * @example

@@ -85,8 +85,8 @@ function createNameStatements({ names, changes, locks }: Tables, engine: Engine)
     ),
 
     /**
-     * Finds names by their domain. On Citus, only the shards of the second-level domains in $2 are searched. A hash index
-     * cannot be scanned in order, so the planner can choose only one plan, regardless of the size of the tables.
+     * Finds names by their domain. On Citus, only the shards of the second-level domains in $2 are searched. A hash
+     * index cannot be scanned in order, so the planner can choose only one plan, regardless of the size of the tables.
      */
     findByDomain: prepared<NameRow>(
       'find_by_domain',
@@ -227,13 +227,13 @@ const waiting = {
   refusals: 'waiting.refusals::text',
   at: toMilliseconds('waiting.since'),
 }
-const leasedColumns = toSelectList<LeasedRow>(waiting)
-const pendingColumns = toSelectList<PendingRow>({
+const leased = toSelectList<LeasedRow>(waiting)
+const pending = toSelectList<PendingRow>({
   ...waiting,
   nextAttempt: toMilliseconds('waiting.due'),
   lastFailure: 'waiting.last_failure',
 })
-const statsColumns = toSelectList<StatsRow>({
+const stats = toSelectList<StatsRow>({
   count: 'count(*)::text',
   refused: '(count(*) FILTER (WHERE refusals > 0))::text',
   oldest: toMilliseconds('min(since)'),
@@ -258,7 +258,7 @@ function createOutboxStatements({ changes, monitor }: Tables, engine: Engine) {
        ) IS DISTINCT FROM 'registered'`
   const find = (condition: string) =>
     unprepared<LeasedRow>(
-      `SELECT ${leasedColumns} FROM ${changes} AS waiting WHERE ${condition} AND due <= ${NOW} AND ${isAfterRegistration}
+      `SELECT ${leased} FROM ${changes} AS waiting WHERE ${condition} AND due <= ${NOW} AND ${isAfterRegistration}
        ORDER BY due, domain_id LIMIT $1::bigint ${engine.skipLocked}`,
     )
   const hasten = (condition: string) =>
@@ -333,12 +333,12 @@ function createOutboxStatements({ changes, monitor }: Tables, engine: Engine) {
     findMonitor: unprepared<{ id: string }>(`SELECT id::text FROM ${monitor}`),
     addMonitor: unprepared(`INSERT INTO ${monitor} (id) VALUES (1) ON CONFLICT DO NOTHING`),
 
-    countChanges: unprepared<StatsRow>(`SELECT ${statsColumns} FROM ${changes}`),
+    countChanges: unprepared<StatsRow>(`SELECT ${stats} FROM ${changes}`),
     findLongestRefused: unprepared<PendingRow>(
-      `SELECT ${pendingColumns} FROM ${changes} AS waiting WHERE refusals > 0 ORDER BY since, domain_id LIMIT 1`,
+      `SELECT ${pending} FROM ${changes} AS waiting WHERE refusals > 0 ORDER BY since, domain_id LIMIT 1`,
     ),
     listChanges: unprepared<PendingRow>(
-      `SELECT ${pendingColumns} FROM ${changes} AS waiting WHERE domain_id > $1::uuid ORDER BY domain_id LIMIT $2::bigint`,
+      `SELECT ${pending} FROM ${changes} AS waiting WHERE domain_id > $1::uuid ORDER BY domain_id LIMIT $2::bigint`,
     ),
   }
 }

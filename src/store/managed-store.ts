@@ -255,8 +255,8 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
 
   function register({ decide, ...request }: RegistrationRequest): Awaitable<SavedRegistrations> {
     // A call pushes the registrations that it creates. It also pushes pending registrations of its team if their exact
-    // names are in the call. If a pending wildcard covers a name of the call, but is not itself in the call, only sweeps
-    // push it. Otherwise calls would renew the wildcard's lease again and again.
+    // names are in the call. If a pending wildcard covers a name of the call, but is not itself in the call, only
+    // sweeps push it. Otherwise calls would renew the wildcard's lease again and again.
     const isNamed = ({ domain }: Name) => !isWildcard(domain) || request.bases.includes(baseOf(domain))
     const isWaiting = (registration: Registration) =>
       !registration.synchronized && registration.teamId === request.teamId && isNamed(registration)

@@ -10,7 +10,7 @@ import { toTables } from '../postgres/schema.ts'
 import { createPostgresStore } from '../postgres/store.ts'
 import { explainFailure } from '../sqlite/connection.ts'
 import type { SqliteHandle } from '../sqlite/driver.ts'
-import { createSqliteKeyStore } from '../sqlite/key-store.ts'
+import { createSqliteKeyStore } from '../sqlite/keys.ts'
 import { createSqliteStore } from '../sqlite/store.ts'
 import type { ManagedStore } from '../store/managed-store.ts'
 

@@ -147,7 +147,7 @@ const lastingFailures = new Set([
   '25006', // read_only_sql_transaction: the server has become a standby
 ])
 
-export function fromPgPool(pool: PostgresPool, preparedStatements: boolean): Database {
+function fromPgPool(pool: PostgresPool, preparedStatements: boolean): Database {
   const mostIdle = () => Math.max(MOST_IDLE, pool.totalCount ?? 0)
   const send = (client: PostgresClient, query: BoundStatement, { isPrepared }: Attempt) =>
     inOnePacket(client, preparedStatements && isPrepared ? query : { ...query, name: '' })

@@ -125,15 +125,6 @@ export function addChanges(
   void write(...statements.addChanges(rows))
 }
 
-export function leaseWaiting(
-  transaction: StoreTransaction,
-  registrations: readonly Registration[],
-  lease: number,
-): void {
-  const { write, statements } = transaction
-  if (registrations.length > 0) void write(statements.lease, ...toNamed(transaction, sort(registrations), [lease]))
-}
-
 /** Sorts items by ID. All transactions lock rows in this order, so that no two transactions can deadlock. */
 export const sort = <Item extends Identified>(items: readonly Item[]): Item[] =>
   items.toSorted((one, other) => (one.domainId < other.domainId ? -1 : 1))

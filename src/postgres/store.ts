@@ -25,7 +25,7 @@ import { type NameRow, readInteger, toRegistration } from '../store/rows.ts'
 import { toArrayLiteral } from './connection.ts'
 import { DEFAULT_TRANSACTION_TIME_LIMIT, type DriverOptions, driverRules, toDatabase } from './drivers.ts'
 import { migrate } from './migrate.ts'
-import { addChanges, createOutbox, leaseWaiting, sort, toNamed } from './outbox.ts'
+import { addChanges, createOutbox, sort, toNamed } from './outbox.ts'
 import { type PostgresSchemaOptions, schemaRule, toTables } from './schema.ts'
 import { FIRST_ID, LAST_ID, toArrays } from './statements.ts'
 import { createTransact, lock, lockOfTeam, type StoreTransaction, type Transact, unlock } from './transaction.ts'
@@ -149,7 +149,8 @@ async function register(
   insertNames(transaction, saved)
   if (lease !== null) {
     addChanges(transaction, 'registered', saved, () => lease)
-    leaseWaiting(transaction, waiting, lease)
+    const { write, statements } = transaction
+    if (waiting.length > 0) void write(statements.lease, ...toNamed(transaction, sort(waiting), [lease]))
   }
   return { found, saved }
 }
@@ -241,7 +242,10 @@ async function release(
   const deleting = write(statements.deleteNames, ...ids)
   const replaced = new Set((await write(statements.replace, ...ids)).map(row => row.domainId))
   const released = (await deleting).flatMap(row => own.get(row.domainId) ?? [])
-  await requireReleased(transaction, own, released)
+  const deleted = new Set(released.map(({ domainId }) => domainId))
+  const kept = [...own.keys()].filter(domainId => !deleted.has(domainId))
+  if (kept.length > 0 && (await send(statements.findTakenIds, kept)).length > 0)
+    throw new Error('A trigger skipped a row, so nothing was released')
   // This query runs after the pending registrations were deleted. A push records that there is a monitor before it
   // removes a registration from the outbox. So if a push has already removed one of these registrations, the query
   // finds that record.
@@ -252,18 +256,6 @@ async function release(
   addChanges(transaction, 'released', recorded, ({ domainId }) => (replaced.has(domainId) ? lease : 0))
   unlock(transaction, registrableDomains)
   return released
-}
-
-/** @throws {Error} if names that should have been deleted still exist. */
-async function requireReleased(
-  { send, statements }: StoreTransaction,
-  own: ReadonlyMap<string, Registration>,
-  released: readonly Registration[],
-): Promise<void> {
-  const deleted = new Set(released.map(({ domainId }) => domainId))
-  const kept = [...own.keys()].filter(domainId => !deleted.has(domainId))
-  if (kept.length > 0 && (await send(statements.findTakenIds, kept)).length > 0)
-    throw new Error('A trigger skipped a row, so nothing was released')
 }
 
 interface Transferring extends TransferRequest, ReleaseRecording {

@@ -1,5 +1,5 @@
 export type { SqliteConnectionOptions } from './connection.ts'
 export type { DurableObjectStorage, SqliteDatabase, SqliteHandle, SqliteStatement, SqliteValue } from './driver.ts'
-export { createSqliteKeyStore, type SqliteKeyStore, type SqliteKeyStoreOptions } from './key-store.ts'
+export { createSqliteKeyStore, type SqliteKeyStore, type SqliteKeyStoreOptions } from './keys.ts'
 export { sqliteSchema } from './schema.ts'
 export { createSqliteStore, type SqliteStore, type SqliteStoreOptions } from './store.ts'

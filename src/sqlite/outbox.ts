@@ -1,7 +1,7 @@
-import { changeOf, LONGEST_WAIT, type Postponement, type StoreOutbox } from '../outbox/contract.ts'
+import { changeOf, LONGEST_WAIT, type StoreOutbox } from '../outbox/contract.ts'
 import type { Change, Registration } from '../rules/registration.ts'
 import { MOST_AT_ONCE } from '../store/contract.ts'
-import { type PendingRow, type StatsRow, toLeased, toPending, toStats } from '../store/rows.ts'
+import { type StatsRow, toLeased, toPending, toStats } from '../store/rows.ts'
 import { letOthersRun } from '../time/let-others-run.ts'
 import type { SqliteConnection } from './connection.ts'
 import type { PreparedStatements } from './statements.ts'
@@ -10,40 +10,6 @@ import type { PreparedStatements } from './statements.ts'
 export function createOutbox(statements: PreparedStatements, { read, transact }: SqliteConnection): StoreOutbox {
   function noteMonitor(): void {
     if (statements.findMonitor().length === 0) statements.addMonitor(Date.now())
-  }
-
-  function take(limit: number, lease: number): PendingRow[] {
-    const now = Date.now()
-    noteMonitor()
-    statements.bringForward(now, after(LONGEST_WAIT + lease))
-    const fresh = statements.findDue(0, now, limit)
-    const due = [...fresh, ...statements.findDue(1, now, limit - fresh.length)]
-    for (const { domainId } of due) statements.setDue(after(lease), domainId)
-    return due
-  }
-
-  function finish({ kind, domainId }: Change): void {
-    const isForgotten = statements.deleteChange(domainId, kind).length > 0
-    if (!isForgotten) statements.setDue(after(0), domainId)
-  }
-
-  function postpone({ change, wait, failure, refusals }: Postponement): void {
-    statements.postpone(after(wait), refusals, failure ?? null, change.domainId, change.kind)
-  }
-
-  const retry = (domainIds: readonly string[]) => {
-    const now = after(0)
-    return transact(() => domainIds.flatMap(id => statements.retry(now, id, now)).length)
-  }
-
-  async function retryAll(): Promise<number> {
-    const now = after(0)
-    for (let total = 0; ; ) {
-      const retried = await transact(() => statements.retryAll(now, now, MOST_AT_ONCE).length)
-      total += retried
-      if (retried < MOST_AT_ONCE) return total
-      await letOthersRun()
-    }
   }
 
   function add(registration: Registration, kind: Change['kind'], wait: number, follows: string | null = null): void {
@@ -64,15 +30,42 @@ export function createOutbox(statements: PreparedStatements, { read, transact }:
       for (const { domainId } of registrations) statements.lease(after(lease), domainId)
     },
 
-    take: (limit, lease) => transact(() => take(limit, lease).map(toLeased)),
+    take: (limit, lease) =>
+      transact(() => {
+        const now = Date.now()
+        noteMonitor()
+        statements.bringForward(now, after(LONGEST_WAIT + lease))
+        const fresh = statements.findDue(0, now, limit)
+        const due = [...fresh, ...statements.findDue(1, now, limit - fresh.length)]
+        for (const { domainId } of due) statements.setDue(after(lease), domainId)
+        return due.map(toLeased)
+      }),
+
     finish: changes =>
       transact(() => {
         noteMonitor()
-        changes.forEach(finish)
+        for (const { kind, domainId } of changes) {
+          const isDeleted = statements.deleteChange(domainId, kind).length > 0
+          if (!isDeleted) statements.setDue(after(0), domainId)
+        }
       }),
 
-    postpone: postponements => transact(() => postponements.forEach(postpone)),
-    retry: domainIds => (domainIds ? retry(domainIds) : retryAll()),
+    postpone: postponements =>
+      transact(() => {
+        for (const { change, wait, failure, refusals } of postponements)
+          statements.postpone(after(wait), refusals, failure ?? null, change.domainId, change.kind)
+      }),
+
+    async retry(domainIds) {
+      const now = after(0)
+      if (domainIds) return transact(() => domainIds.flatMap(id => statements.retry(now, id, now)).length)
+      for (let total = 0; ; ) {
+        const retried = await transact(() => statements.retryAll(now, now, MOST_AT_ONCE).length)
+        total += retried
+        if (retried < MOST_AT_ONCE) return total
+        await letOthersRun()
+      }
+    },
 
     settle: domainIds => transact(() => domainIds.flatMap(id => statements.settle(id)).length),
 

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { createSqliteStore } from '../../src/sqlite/index.ts'
-import { keyStatements } from '../../src/sqlite/key-store.ts'
+import { keyStatements } from '../../src/sqlite/keys.ts'
 import { statements } from '../../src/sqlite/statements.ts'
 import { openDatabase } from './open-database.ts'
 

@@ -70,10 +70,10 @@ export async function migrate(options: MigrateOptions): Promise<void> {
     await database.transact(deadline, READ_COMMITTED, async ({ send, write }) => {
       await send(BE_PATIENT)
       const [found] = await send(findSchema, schema)
-      const [create, ...others] = createSchema(options, isDistributed)
+      const statements = createSchema(options, isDistributed)
       // The role may own its schema, but may not create one: then even CREATE SCHEMA IF NOT EXISTS fails.
-      const missing = found && readBoolean(found.exists) ? others : [create as string, ...others]
-      for (const text of missing) await write(unprepared(text))
+      if (found && readBoolean(found.exists)) statements.shift()
+      for (const text of statements) await write(unprepared(text))
     })
   }
   try {

@@ -70,7 +70,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 }
 
 /** Looks up, saves and deletes registrations. Each method is one transaction. */
-export function createRegistrations(transact: Transact): Omit<StoreBackend, 'outbox'> {
+function createRegistrations(transact: Transact): Omit<StoreBackend, 'outbox'> {
   const createId = createUuidGenerator()
   return {
     toDomainId: toUuid,

@@ -15,6 +15,8 @@ export default defineConfig(({ mode }) => {
       maxWorkers: availableParallelism() + 1,
       // Each process then loads the package, the drivers and the frameworks only once, not once for each test file.
       isolate: false,
+      // Concurrent tests mostly wait for time limits.
+      maxConcurrency: 12,
       // Starting a server or an example takes a moment. Some long tests take minutes, and more on a busy machine.
       testTimeout: process.env.COUNTS === 'long' ? 1_200_000 : 60_000,
       hookTimeout: 60_000,

@@ -28,6 +28,8 @@ const table = {
    * application's transaction, and with the stores of examples. The seed decides which cases.
    */
   casesOfDrivers: /*           */ [12, 1_000],
+  /** The maximum number of pages of the documentation whose first program runs. The seed decides which pages. */
+  programsOfPages: /*          */ [8, 1_000],
   /** Calls that get 503 because the monitor is unavailable. */
   callsWithoutMonitor: /*      */ [300, 5_000],
   /**

@@ -3,17 +3,18 @@ import { createPool, type Pool, type PoolOptions, type RowDataPacket } from 'mys
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createMariadbBackend, createMariadbStore } from '../../examples/mariadb-store.ts'
 import { createTransact } from '../../examples/mariadb-transact.ts'
-import { counts, isLong, sample, seed } from '../counts.ts'
+import { counts, isLong, seed } from '../counts.ts'
 import { findTeam } from '../linearizability/race.ts'
 import { startRacers } from '../linearizability/racers.ts'
 import { createMariadbServer, createTables, findMariadb, type MariadbServer } from './server.ts'
 
-const program = findMariadb()
+const program = isLong ? findMariadb() : undefined
+const missing = isLong ? 'it is not installed (Debian: apt-get install mariadb-server)' : 'the run is short'
 const name = program
   ? `the store of examples/mariadb-store.ts, on MariaDB ${program.version} with SEED=${seed},`
-  : 'MariaDB: skipped, because it is not installed (Debian: apt-get install mariadb-server)'
+  : `MariaDB: skipped, because ${missing}`
 
-const RACES = isLong ? Math.ceil(counts.races / 4) : 4
+const RACES = Math.ceil(counts.races / 4)
 const LATE_WORK = 200
 const TIME_LIMIT = 600_000
 
@@ -58,23 +59,22 @@ describe.skipIf(!program)(name, () => {
       },
       features: managedStoreFeatures,
     })
-    for (const { name, run } of sample(cases, counts.casesOfDrivers)) test(name, run)
+    for (const { name, run } of cases) test(name, run)
   })
 
-  if (isLong)
-    test(
-      'passes exploreStore in one scenario',
-      async () => {
-        const pool = await open('exploration')
-        async function createBackend() {
-          for (const table of ['names', 'changes', 'monitor']) await pool.query(`DELETE FROM domain_${table}`)
-          return createMariadbBackend(createTransact(pool))
-        }
-        const scenarios = ['calls of one team reach its limit'] as const
-        expect(await exploreStore(createBackend, { scenarios })).toEqual({ violations: 0, states: 94 })
-      },
-      TIME_LIMIT,
-    )
+  test(
+    'passes exploreStore in one scenario',
+    async () => {
+      const pool = await open('exploration')
+      async function createBackend() {
+        for (const table of ['names', 'changes', 'monitor']) await pool.query(`DELETE FROM domain_${table}`)
+        return createMariadbBackend(createTransact(pool))
+      }
+      const scenarios = ['calls of one team reach its limit'] as const
+      expect(await exploreStore(createBackend, { scenarios })).toEqual({ violations: 0, states: 94 })
+    },
+    TIME_LIMIT,
+  )
 
   test(
     'rolls back work that is still running after its time limit',
@@ -104,7 +104,7 @@ describe.skipIf(!program)(name, () => {
     async () => {
       const database = await open('races')
       const config = { ...server.config, database: 'races' }
-      racers = await startRacers(new URL('open-store.ts', import.meta.url), Array(isLong ? 3 : 2).fill(config))
+      racers = await startRacers(new URL('open-store.ts', import.meta.url), Array(3).fill(config))
       await racers.expectOrder(createMariadbStore({ database, findTeam }), RACES)
     },
     TIME_LIMIT,

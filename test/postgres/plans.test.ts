@@ -6,6 +6,7 @@ import { postgres, toSettings } from '../../src/postgres/engines.ts'
 import { migrate } from '../../src/postgres/index.ts'
 import { toTables } from '../../src/postgres/schema.ts'
 import { createStatements, type Statements } from '../../src/postgres/statements.ts'
+import { isLong } from '../counts.ts'
 import { findInstalledPostgres, NOT_INSTALLED } from './installed.ts'
 import { openDatabase, startServer, type TestServer } from './server.ts'
 
@@ -207,12 +208,13 @@ const tables: readonly (readonly [what: string, sql: string])[] = [
   ['large tables', 'ANALYZE'],
 ]
 
-const installed = findInstalledPostgres()
+/** Older versions plan differently. A short run uses only the newest version. */
+const installed = isLong ? findInstalledPostgres() : undefined
 const servers = [
   ['PostgreSQL 18', () => openDatabase()] as const,
   ...(installed ? [[`PostgreSQL ${installed.version}`, () => startServer([], installed.programs)] as const] : []),
 ]
-if (!installed) test.skip(NOT_INSTALLED, () => {})
+if (isLong && !installed) test.skip(NOT_INSTALLED, () => {})
 
 describe.each(servers)('in %s,', (_where, open) => {
   let server: TestServer
@@ -221,6 +223,9 @@ describe.each(servers)('in %s,', (_where, open) => {
     server = await open()
     const pool = server.createPool()
     await migrate({ database: pool })
+    // Autovacuum would analyze the large tables at some moment of this test.
+    for (const table of ['names', 'changes', 'locks'])
+      await pool.query(`ALTER TABLE domain_registration.${table} SET (autovacuum_enabled = false)`)
     client = await pool.connect()
   })
   afterAll(async () => {

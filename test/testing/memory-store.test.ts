@@ -8,5 +8,6 @@ const cases = domainStoreSuite({
 })
 
 describe('the memory store', () => {
-  for (const { name, run } of cases) test(name, run)
+  // Each case has its own store, and many only wait.
+  for (const { name, run } of cases) test.concurrent(name, run)
 })

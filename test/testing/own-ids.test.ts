@@ -19,7 +19,7 @@ function createStoreWithOwnIds(setup: StoreSetup) {
 
 describe('a store whose IDs are not UUIDs', () => {
   const cases = domainStoreSuite({ createStore: createStoreWithOwnIds, features: managedStoreFeatures })
-  for (const { name, run } of sample(cases, counts.casesOfDrivers)) test(name, run)
+  for (const { name, run } of sample(cases, counts.casesOfDrivers)) test.concurrent(name, run)
 
   async function createFilledStore() {
     const store = createStoreWithOwnIds({ teams })

@@ -17,10 +17,10 @@ const guides = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...list('docs', '
 /** The text of the example: up to the next tag, or to the end of the doc comment. */
 const inDocComment = /^ *\* @example(?: <caption>.*<\/caption>)?\n((?: *\*(?! @|\/).*\n)+)/dgm
 /**
- * The TypeScript and JavaScript code blocks of a page, without blocks that are named after a program, perhaps with the label of a tab
- * in between: `docs.test.ts` compares these with the program.
+ * The TypeScript and JavaScript code blocks of a page, without blocks that are named after a program, perhaps with the
+ * label of a tab in between: `docs.test.ts` compares these with the program.
  */
-const inGuide = /(?<!<!-- examples\/[\w.-]+ -->\n\n(?:\*\*.*?\*\*\n\n)?)^```[jt]s\n(.*?)^```$/dgms
+const inGuide = /(?<!<!-- examples\/[\w.-]+ -->\n\n(?:\*\*[^*\n]+\*\*\n\n)?)^```[jt]s\n(.*?)^```$/dgms
 
 /** @returns Each example, by its file and line. Empty lines before the example keep the line numbers of the file. */
 function findExamples(files: readonly string[], pattern: RegExp): Map<string, string> {

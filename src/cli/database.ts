@@ -43,13 +43,11 @@ export function readTarget({ database, schema }: Values, environment: Values, ot
     if (slashInPassword.test(address)) throw new UsageError('Write a "/" in the password of the address as %2F')
     return { kind: 'postgres', url: address, schema }
   }
-  if (keyWords.test(address)) {
+  if (notPath.test(address.replace(windowsDrive, ''))) {
     throw new UsageError(
-      'The database must be an address such as postgres://user:password@machine/name, not libpq keywords',
+      'The database must be an address that begins with "postgres://", such as ' +
+        'postgres://user:password@machine/name, or the path of a SQLite file',
     )
-  }
-  if (/^[a-z][a-z+.-]+:/i.test(address) || hasPassword(address)) {
-    throw new UsageError('The database must be an address that begins with "postgres://", or the path of a SQLite file')
   }
   if (schema !== undefined) throw new UsageError('--schema is for PostgreSQL; SQLite has no schemas')
   return { kind: 'sqlite', file: address }
@@ -61,15 +59,14 @@ export function readTarget({ database, schema }: Values, environment: Values, ot
  */
 const slashInPassword = /^[a-z]+:\/\/[^?#/]*\/[^?#]*@/
 
-/** Matches the form "host=db user=me password=…", which would otherwise be read as the path of a SQLite file. */
-const keyWords = /(?:^|\s)(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=/i
-
 /**
- * Whether the text looks like an address that has a password but lacks "postgres://", and not like the path of a file.
- * A Windows path begins with a drive, such as `C:\`.
+ * Matches another scheme, a mistyped address with a password, and the form "host=db password=…" of libpq, which would
+ * otherwise be read as the path of a SQLite file, and shown.
  */
-const hasPassword = (address: string) =>
-  !/^[a-z]:[\\/]/i.test(address) && address.includes(':') && address.lastIndexOf('@') > address.indexOf(':')
+const notPath = /^[a-z][a-z+.-]+:|:.*@|(?:^|\s)(?:host|hostaddr|port|dbname|user|password|service)\s*=/is
+
+/** The beginning of a path on Windows, such as `C:\`. */
+const windowsDrive = /^[a-z]:(?=[\\/])/i
 
 /** Finds the passwords that output must not show, in the environment and the parameters. */
 export function findSecrets(environment: Values, parameters: readonly string[]): string[] {

@@ -1,46 +1,50 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { explainFailure } from '../sqlite/connection.ts'
 import { SCHEMA_VERSION, sqliteSchema } from '../sqlite/schema.ts'
+import { compareVersions, type Examination, type Finding, findDrift, ok, type Part, wrong } from './checks.ts'
 import { type Handle, hasTables, openHandle, selectVersion, toMigrateAdvice } from './database.ts'
-import { compareVersions, type Finding, ok, wrong } from './finding.ts'
 
 /** The first version of SQLite with STRICT tables (sqlite.org/stricttables.html). */
 const OLDEST_LIBRARY = [3, 37] as const
 
-/** Examines a file without changing anything. @throws An error if the file cannot be read. */
-export async function* examineSqlite(file: string): AsyncGenerator<Finding> {
-  const advice = toMigrateAdvice(file)
-  if (!existsSync(file)) {
-    return yield wrong('connection', `there is no file ${JSON.stringify(file)}`, `C${advice.slice(1)}`)
+/** How many kinds of damage a finding names. */
+const SHOWN_DAMAGE = 3
+
+/** Examines a file without changing anything. */
+export function examineSqlite(file: string): Examination {
+  const advice = `C${toMigrateAdvice(file).slice(1)}`
+  let opened: Handle | undefined
+  const open = () => {
+    opened ??= openHandle(file)
+    return opened
   }
-  const handle = openHandle(file)
-  try {
-    // Reads the file, and throws if the file is not a database.
-    const isMigrated = hasTables(handle)
-    yield ok('connection', `the file ${JSON.stringify(file)}`)
-    const [library] = handle.prepare('SELECT sqlite_version() AS version').all() as [{ version: string }]
-    yield examineLibrary(library.version)
-    const damage = examineFile(handle)
-    yield damage
-    if (damage.state === 'wrong') return
-    const rights = examineRights(file, handle)
-    yield rights
-    if (!isMigrated) return yield wrong('tables', 'missing', `C${advice.slice(1)}`)
-    const [row] = handle.prepare(selectVersion('domain_registration_version')).all() as [{ version: number | null }]
-    const version = compareVersions(row.version ?? 0, SCHEMA_VERSION)
-    if (version) return yield version
-    yield* examineDefinitions(handle)
-    if (rights.state === 'ok') yield examineWriting(handle)
-  } catch (error) {
-    throw explainFailure(error)
-  } finally {
-    handle.close()
+  return {
+    checks: [
+      [
+        'connection',
+        () => {
+          if (!existsSync(file)) return wrong(`there is no file ${JSON.stringify(file)}`, advice)
+          // Reads the file, and throws if the file is not a database.
+          hasTables(open())
+          return ok(`the file ${JSON.stringify(file)}`)
+        },
+      ],
+      ['engine', () => examineLibrary(open())],
+      ['file', () => examineFile(open())],
+      ['rights', () => examineRights(file)],
+      ['tables', () => (hasTables(open()) ? examineTables(open()) : wrong('missing', advice))],
+      ['writing', () => examineWriting(open())],
+    ],
+    close: () => void opened?.close(),
   }
 }
 
-/** How many kinds of damage a finding names. */
-const SHOWN_DAMAGE = 3
+function examineLibrary(handle: Handle): Finding {
+  const [{ version }] = handle.prepare('SELECT sqlite_version() AS version').all() as [{ version: string }]
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const isOld = major < OLDEST_LIBRARY[0] || (major === OLDEST_LIBRARY[0] && minor < OLDEST_LIBRARY[1])
+  return isOld ? wrong(`SQLite ${version}`, `Use SQLite ${OLDEST_LIBRARY.join('.')} or later`) : ok(`SQLite ${version}`)
+}
 
 /**
  * Lets SQLite check the whole file. The quicker `quick_check` would miss an index that disagrees with its table, with
@@ -49,68 +53,116 @@ const SHOWN_DAMAGE = 3
 function examineFile(handle: Handle): Finding {
   const rows = handle.prepare(`PRAGMA integrity_check(${SHOWN_DAMAGE})`).all() as object[]
   const damage = rows.map(row => Object.values(row).join()).filter(text => text !== 'ok')
-  if (damage.length === 0) return ok('file', 'undamaged, according to integrity_check')
-  return wrong('file', `damaged: ${damage.join('; ')}`, 'Stop your server, and restore the file from a backup')
+  if (damage.length === 0) return ok('undamaged, according to integrity_check')
+  return wrong(`damaged: ${damage.join('; ')}`, 'Stop your server, and restore the file from a backup')
 }
 
-function* examineDefinitions(handle: Handle): Generator<Finding> {
+/** SQLite writes its log to a file next to the database, so the folder must also be writable. */
+function examineRights(file: string): Finding {
+  for (const path of [file, dirname(resolve(file))]) {
+    try {
+      accessSync(path, constants.W_OK)
+    } catch {
+      return wrong(`this user may not write to ${JSON.stringify(path)}`, 'Make the file and its folder writable')
+    }
+  }
+  return ok('this user may write to the file and its folder')
+}
+
+function examineTables(handle: Handle): readonly Finding[] {
+  const [row] = handle.prepare(selectVersion('domain_registration_version')).all() as [{ version: number | null }]
+  const version = compareVersions(row.version ?? 0, SCHEMA_VERSION)
+  if (version) return [version]
   const model = openHandle(':memory:')
   try {
-    const findings = [...findSqliteDrift(handle, model)]
-    if (findings.length === 0) yield ok('tables', `version ${SCHEMA_VERSION}, as migrate creates them`)
-    yield* findings
+    const differences = [...findSqliteDrift(handle, model)]
+    return differences.length > 0 ? differences : [ok(`version ${SCHEMA_VERSION}, as migrate creates them`)]
   } finally {
     model.close()
   }
 }
 
-function examineLibrary(version: string): Finding {
-  const [major = 0, minor = 0] = version.split('.').map(Number)
-  const isOld = major < OLDEST_LIBRARY[0] || (major === OLDEST_LIBRARY[0] && minor < OLDEST_LIBRARY[1])
-  if (!isOld) return ok('engine', `SQLite ${version}`)
-  return wrong('engine', `SQLite ${version}`, `Use SQLite ${OLDEST_LIBRARY.join('.')} or later`)
+/** A table or an index. */
+interface SqlitePart extends Part {
+  /** The SQL that created it, as stored by SQLite. */
+  readonly sql: string
 }
 
-/** SQLite writes its log to a file next to the database, so the folder must also be writable. */
-function examineRights(file: string, handle: Handle): Finding {
-  for (const path of [file, dirname(resolve(file))]) {
-    try {
-      accessSync(path, constants.W_OK)
-    } catch {
-      const finding = `this user may not write to ${JSON.stringify(path)}`
-      return wrong('rights', finding, 'Make the file and its folder writable')
-    }
-  }
-  try {
-    handle.exec('BEGIN IMMEDIATE')
-    handle.exec('ROLLBACK')
-  } catch (error) {
-    const finding = (explainFailure(error) as Error).message
-    return wrong('rights', finding, 'Find out which process has locked the file, and run doctor again')
-  }
-  return ok('rights', 'this user may write to the file and its folder')
+/** @param model An empty database, in which the expected tables are created. */
+export function findSqliteDrift(handle: Handle, model: Handle): Generator<Finding> {
+  model.exec(sqliteSchema())
+  const expected = readParts(model)
+  return findDrift(expected, readParts(handle), (part, found) => {
+    const parts = expected.filter(({ table }) => table === part.table).map(({ sql }) => sql)
+    const rebuilt = () => rebuild(part, readColumns(model, part.name), readColumns(handle, part.name), parts.slice(1))
+    const whole = part.kind === 'table' ? (found ? rebuilt() : parts) : undefined
+    return [
+      'Back up the file, stop your server, and run:',
+      whole ?? [...(found ? [`DROP INDEX ${part.name}`] : []), part.sql],
+    ]
+  })
 }
 
-/** Saves extra data and a row in each table, then rolls everything back. Detects a full disk. */
+/**
+ * Rebuilds the table as described in sqlite.org/lang_altertable.html, section 7. A copy of the old table is kept,
+ * because it may have columns that the package does not know.
+ */
+function rebuild(
+  { name, sql }: SqlitePart,
+  expected: readonly string[],
+  actual: readonly string[],
+  indexes: readonly string[],
+): string[] {
+  const common = expected.filter(column => actual.includes(column)).join(', ')
+  return [
+    'PRAGMA foreign_keys = OFF',
+    'BEGIN IMMEDIATE',
+    `CREATE TABLE ${name}_before AS SELECT * FROM ${name}`,
+    sql.replace(name, `${name}_new`),
+    ...(common === '' ? [] : [`INSERT INTO ${name}_new (${common}) SELECT ${common} FROM ${name}`]),
+    `DROP TABLE ${name}`,
+    `ALTER TABLE ${name}_new RENAME TO ${name}`,
+    ...indexes,
+    'COMMIT',
+  ]
+}
+
+const readColumns = (handle: Handle, table: string): string[] =>
+  (handle.prepare('SELECT name FROM pragma_table_info(?)').all(table) as { name: string }[]).map(row => row.name)
+
+/** The package's tables and indexes, each table before its indexes. What SQLite creates by itself has no SQL. */
+const readParts = (handle: Handle): SqlitePart[] =>
+  (
+    handle
+      .prepare(
+        `SELECT tbl_name AS "table", type AS kind, name, sql FROM sqlite_schema
+         WHERE sql IS NOT NULL AND type IN ('table', 'index') AND tbl_name LIKE 'domain_registration_%' ORDER BY rowid`,
+      )
+      .all() as Omit<SqlitePart, 'definition'>[]
+  ).map(part => ({ ...part, definition: toComparable(part.sql) }))
+
+/** Removes comments, quotes and spaces, with which the same definition may have been written. */
+const toComparable = (sql: string): string =>
+  sql
+    .replaceAll(/--.*/g, '')
+    .replaceAll(/"(\w+)"/g, '$1')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/ ?([(),]) ?/g, '$1')
+    .trim()
+
+/** Saves a row in each table that stores write to, then rolls back. Finds locks, and a full disk. */
 function examineWriting(handle: Handle): Finding {
   // With such a small cache, SQLite writes to disk before the commit.
   handle.exec('PRAGMA cache_size = 1')
   try {
     handle.exec(`BEGIN IMMEDIATE; ${SAVE_ROWS}`)
-    return ok('writing', 'a row can be saved in each table (it was rolled back)')
-  } catch (error) {
-    const finding = `a row cannot be saved: ${(explainFailure(error) as Error).message}`
-    return wrong('writing', finding, 'Free space on the disk, and run doctor again')
+    return ok('a row can be saved in each table (this was rolled back)')
   } finally {
-    rollBack(handle)
-  }
-}
-
-function rollBack(handle: Handle): void {
-  try {
-    handle.exec('ROLLBACK')
-  } catch {
-    // After some failures, SQLite has already rolled back.
+    try {
+      handle.exec('ROLLBACK')
+    } catch {
+      // After some failures, SQLite has already rolled back.
+    }
   }
 }
 
@@ -124,97 +176,3 @@ INSERT INTO domain_registration_changes (domain_id, kind, domain, registrable_do
 INSERT INTO domain_registration_monitor VALUES (0);
 INSERT INTO domain_registration_keys (hash, type, owner_id, scopes, label, created_at)
   VALUES ('#doctor', 'team', '#doctor', '[]', hex(zeroblob(500000)), 0)`
-
-// The definitions of the tables, beside those that `migrate` creates.
-
-/** A table or an index, with the SQL that created it, as stored by SQLite. */
-interface Part {
-  readonly type: 'table' | 'index'
-  readonly name: string
-  readonly tbl_name: string
-  readonly sql: string
-}
-
-const PREFIX = 'domain_registration_'
-
-/**
- * Compares the tables with those that `migrate` creates, and yields each difference with the SQL that removes it. The
- * application's own tables and indexes do not count as differences.
- *
- * @param model An empty database, in which the expected tables are created.
- */
-export function* findSqliteDrift(actual: Handle, model: Handle): Generator<Finding> {
-  model.exec(sqliteSchema())
-  const found = new Map(readParts(actual).map(part => [part.name, part]))
-  const expected = readParts(model)
-  for (const table of expected.filter(({ type }) => type === 'table')) {
-    const indexes = expected.filter(({ type, tbl_name }) => type === 'index' && tbl_name === table.name)
-    const statements = indexes.map(({ sql }) => sql)
-    const is = found.get(table.name)
-    if (!is) {
-      yield differs(`the table "${table.name}" is missing`, [table.sql, ...statements])
-    } else if (toComparable(is.sql) !== toComparable(table.sql)) {
-      const finding = `the table "${table.name}" differs from what migrate creates: ${toComparable(is.sql)}`
-      yield differs(finding, [...rebuild(table, readColumns(model, table), readColumns(actual, table)), ...statements])
-    } else {
-      yield* compareIndexes(indexes, found)
-    }
-  }
-}
-
-const differs = (finding: string, sql: readonly string[]) =>
-  wrong('tables', finding, 'Back up the file, stop your server, and run:', sql)
-
-function* compareIndexes(expected: readonly Part[], found: ReadonlyMap<string, Part>): Generator<Finding> {
-  for (const { name, sql } of expected) {
-    const is = found.get(name)
-    if (!is) yield differs(`the index "${name}" is missing`, [sql])
-    else if (toComparable(is.sql) !== toComparable(sql)) {
-      yield differs(`the index "${name}" differs from what migrate creates: ${toComparable(is.sql)}`, [
-        `DROP INDEX ${name}`,
-        sql,
-      ])
-    }
-  }
-}
-
-/**
- * Rebuilds the table as described in sqlite.org/lang_altertable.html, section 7. If the table has columns that the
- * package does not know, a copy of the old table is kept.
- */
-function rebuild({ name, sql }: Part, expected: readonly string[], actual: readonly string[]): string[] {
-  const [copy, common] = [`${name}_new`, expected.filter(column => actual.includes(column)).join(', ')]
-  const hasOthers = actual.some(column => !expected.includes(column))
-  return [
-    'PRAGMA foreign_keys = OFF',
-    'BEGIN IMMEDIATE',
-    ...(hasOthers ? [`CREATE TABLE ${name}_before AS SELECT * FROM ${name}`] : []),
-    sql.replace(name, copy),
-    ...(common === '' ? [] : [`INSERT INTO ${copy} (${common}) SELECT ${common} FROM ${name}`]),
-    `DROP TABLE ${name}`,
-    `ALTER TABLE ${copy} RENAME TO ${name}`,
-    'COMMIT',
-  ]
-}
-
-const readColumns = (handle: Handle, { name }: Part): string[] =>
-  (handle.prepare('SELECT name FROM pragma_table_info(?)').all(name) as { name: string }[]).map(row => row.name)
-
-/** Skips objects that SQLite creates automatically, which have no SQL. */
-const readParts = (handle: Handle): Part[] =>
-  handle
-    .prepare(
-      `SELECT type, name, tbl_name, sql FROM sqlite_schema
-       WHERE sql IS NOT NULL AND tbl_name LIKE '${PREFIX}%' ORDER BY rowid`,
-    )
-    .all() as Part[]
-
-const toComparable = (sql: string): string =>
-  sql
-    .split('\n')
-    .map(line => line.split('--', 1).join(''))
-    .join('\n')
-    .replaceAll(/"(\w+)"/g, '$1')
-    .replaceAll(/\s+/g, ' ')
-    .replaceAll(/ ?([(),]) ?/g, '$1')
-    .trim()

@@ -1,11 +1,12 @@
 import { type SuffixList, suffixList } from '../hostname/suffix-list.ts'
+import { explainFailure } from '../sqlite/connection.ts'
 import type { ManagedStore } from '../store/managed-store.ts'
+import { type Finding, note, ok, wrong } from './checks.ts'
 import type { Command, Invocation, Result } from './command.ts'
 import { findCode, findSecrets } from './database.ts'
 import { examinePostgres } from './doctor-postgres.ts'
 import { examineSqlite } from './doctor-sqlite.ts'
-import { type Finding, note, ok, wrong } from './finding.ts'
-import { describeRefused } from './pending.ts'
+import { describeRefused, toPendingText } from './pending.ts'
 import { explainError, page, plural, readVersion, toPrintable } from './text.ts'
 
 /** A pending change of this age or older, in milliseconds, is reported as wrong. */
@@ -39,14 +40,12 @@ async function findFailed(store: ManagedStore) {
 }
 
 function toScreen({ package: release, suffixList: { version, published }, names, pending }: Status): string {
-  const { count, refused, oldest, longestRefused } = pending
-  const age = oldest ? `, the oldest since ${oldest.toISOString()}` : ''
   const facts = {
     package: release,
     'suffix list': `tldts ${version}, published ${published ?? 'on an unknown date'}`,
     names: String(names),
-    pending: `${plural(count, 'change', 'changes')}, ${refused} refused${age}`,
-    ...(longestRefused ? { refused: `longest: ${longestRefused}` } : {}),
+    pending: toPendingText(pending),
+    ...(pending.longestRefused ? { refused: `longest: ${pending.longestRefused}` } : {}),
   }
   return Object.entries(facts)
     .map(([name, fact]) => `${name.padEnd(13)}${fact}\n`)
@@ -67,11 +66,8 @@ export const doctor: Command = {
   details: 'Changes nothing. Connect as the role of your server, because the privileges of that role are checked.',
   example: '',
   async run(invocation: Invocation): Promise<Result> {
-    const { found, status } = await examine(invocation)
-    // If a check has a finding with the state `wrong`, its findings with the state `ok` are omitted.
-    const isFault = (sought: string) => found.some(({ check, state }) => check === sought && state === 'wrong')
-    const findings = found.filter(({ check, state }) => state !== 'ok' || !isFault(check))
-    const isWrong = countOf('wrong', findings) > 0
+    const { findings, status } = await examine(invocation)
+    const isWrong = findings.some(isProblem)
     return {
       text: `${status ? `${toScreen(status)}\n` : ''}${toText(findings)}`,
       data: { healthy: !isWrong, status: status ?? null, findings },
@@ -80,44 +76,54 @@ export const doctor: Command = {
   },
 }
 
-async function examine(invocation: Invocation): Promise<{ found: Finding[]; status?: Status }> {
+interface Named extends Finding {
+  readonly check: string
+}
+
+const isProblem = ({ state }: Finding): boolean => state === 'wrong'
+
+async function examine(invocation: Invocation): Promise<{ findings: readonly Named[]; status?: Status }> {
   const target = invocation.target()
-  const found: Finding[] = [examineSuffixList(suffixList)]
-  const address = target.kind === 'postgres' ? target.url : target.file
-  const explain = (error: unknown) => explainError(error, findSecrets(invocation.process.env, [address]))
+  const isPostgres = target.kind === 'postgres'
+  const secrets = findSecrets(invocation.process.env, [isPostgres ? target.url : target.file])
+  const explain = (error: unknown) => explainError(isPostgres ? error : explainFailure(error), secrets)
+  const findings: Named[] = [{ check: 'suffix list', ...examineSuffixList(suffixList) }]
+  const { checks, close } = isPostgres ? examinePostgres(target.url, target.schema) : examineSqlite(target.file)
   try {
-    const examined =
-      target.kind === 'postgres' ? examinePostgres(target.url, target.schema) : examineSqlite(target.file)
-    for await (const finding of examined) found.push(finding)
-  } catch (error) {
-    const isReached = found.some(({ check }) => check === 'connection')
-    const [check, advice] = adviceFor[findCode(error) ?? ''] ?? [undefined, 'Fix this first, and run doctor again']
-    found.push(wrong(check ?? (isReached ? 'doctor' : 'connection'), explain(error), advice))
-    return { found }
+    for (const [check, look] of checks) {
+      try {
+        for (const finding of [await look()].flat()) findings.push({ check, ...finding })
+      } catch (error) {
+        const advice = adviceFor[findCode(error) ?? ''] ?? 'Fix this first'
+        findings.push({ check, ...wrong(explain(error), `${advice}, and run doctor again`) })
+        return { findings }
+      }
+      if (findings.some(isProblem)) break
+    }
+  } finally {
+    await close()
   }
   try {
     const status = await readStatus(invocation.connect().createStore({ timeLimit: QUERY_TIME_LIMIT }))
-    found.push(examinePending(status))
-    return { found, status }
+    return { findings: [...findings, { check: 'pending', ...examinePending(status) }], status }
   } catch (error) {
-    // If another check has already found a problem, such as missing tables, that problem explains this failure.
-    if (countOf('wrong', found) === 0) found.push(wrong('pending', explain(error), 'Run doctor again'))
-    return { found }
+    // A problem that another check has found, such as missing tables, explains this failure.
+    if (findings.some(isProblem)) return { findings }
+    return { findings: [...findings, { check: 'pending', ...wrong(explain(error), 'Run doctor again') }] }
   }
 }
 
-/** The check that a failed examination counts as, and advice, keyed by the code of the error that ended it. */
-const adviceFor: Readonly<Record<string, readonly [check: string | undefined, advice: string]>> = {
-  ECONNREFUSED: [undefined, 'Start the database, or fix the address, and run doctor again'],
-  '28P01': [undefined, 'Fix the password in the address, and run doctor again'],
-  '53300': [undefined, 'Close connections, make pools smaller, or raise max_connections, and run doctor again'],
-  '55P03': ['locks', `A table is locked: ${page('runbook.md')} has the query that shows who holds the lock`],
+/** Advice about errors, keyed by their code. */
+const adviceFor: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'Start the database, or fix the address',
+  '25006': 'Set default_transaction_read_only = off where it was set to on: for the server, the database or the role',
+  '28P01': 'Fix the password in the address',
+  '53100': 'Free space on the disk of the database',
+  '53300': 'Close connections, make pools smaller, or raise max_connections',
+  '55P03': `A table is locked. Find out who holds the lock, with the query in ${page('runbook.md')}`,
 }
 
-const countOf = (sought: Finding['state'], findings: readonly Finding[]) =>
-  findings.filter(({ state }) => state === sought).length
-
-function toText(findings: readonly Finding[]): string {
+function toText(findings: readonly Named[]): string {
   const lines = findings.flatMap(({ check, state, finding, advice, sql = [] }) => [
     `${state.padEnd(7)}${check.padEnd(13)}${toPrintable(finding)}`,
     ...(advice === undefined ? [] : [`${' '.repeat(20)}-> ${toPrintable(advice)}`]),
@@ -126,37 +132,35 @@ function toText(findings: readonly Finding[]): string {
   return `${lines.join('\n')}\n\n${toVerdict(findings)}\n`
 }
 
-function toVerdict(findings: readonly Finding[]): string {
-  const faults = findings.filter(({ state }) => state === 'wrong')
-  if (faults.length > 0) {
-    const checks = [...new Set(faults.map(({ check }) => `"${check}"`))].join(', ')
-    return `${plural(faults.length, 'thing is', 'things are')} wrong. See ${checks} in ${page('runbook.md')}`
+function toVerdict(findings: readonly Named[]): string {
+  const problems = findings.filter(isProblem)
+  if (problems.length > 0) {
+    const checks = [...new Set(problems.map(({ check }) => `"${check}"`))].join(', ')
+    return `${plural(problems.length, 'thing is', 'things are')} wrong. See ${checks} in ${page('runbook.md')}`
   }
-  const notes = countOf('note', findings)
+  const notes = findings.filter(({ state }) => state === 'note').length
   return notes === 0 ? 'All is well.' : `Nothing is wrong, but see ${plural(notes, 'note', 'notes')}.`
 }
 
 export function examineSuffixList({ version, published }: SuffixList): Finding {
-  const update = 'Newer top-level domains are rejected. Update the list: npm update tldts'
   // This release of the package knows the date of one version only. A note could advise nothing.
-  if (published === null) return ok('suffix list', `from tldts ${version}`)
+  if (published === null) return ok(`from tldts ${version}`)
   const days = Math.floor((Date.now() - Date.parse(published)) / DAY)
   const finding = `from tldts ${version}, published ${published}`
-  return days > OLD_LIST ? note('suffix list', `${finding}, ${days} days ago`, update) : ok('suffix list', finding)
+  if (days <= OLD_LIST) return ok(finding)
+  return note(`${finding}, ${days} days ago`, 'Newer top-level domains are rejected. Update the list: npm update tldts')
 }
 
-function examinePending({ pending: { count, refused, oldest, longestRefused, lastFailure } }: Status): Finding {
-  if (!oldest) return ok('pending', 'no change is pending')
-  const age = Date.now() - oldest.getTime()
-  const finding =
-    `${plural(count, 'change is', 'changes are')} pending, ${refused} refused, the oldest for ` +
-    plural(Math.round(age / 60_000), 'minute', 'minutes') +
-    (longestRefused ? `; refused longest: ${longestRefused}` : lastFailure ? `; the monitor said: ${lastFailure}` : '')
-  const isFault = age >= ALARMING_AGE || refused === count
-  if (!isFault && lastFailure === null) return ok('pending', finding)
+function examinePending({ pending }: Status): Finding {
+  const { count, refused, oldest, longestRefused, lastFailure } = pending
+  if (!oldest) return ok('no change is pending')
+  const said = longestRefused ? `; refused longest: ${longestRefused}` : `; the monitor said: ${lastFailure}`
+  const finding = `${toPendingText(pending)}${lastFailure === null ? '' : said}`
+  const isFault = Date.now() - oldest.getTime() >= ALARMING_AGE || refused === count
+  if (!isFault && lastFailure === null) return ok(finding)
   const advice =
     lastFailure === null
       ? `Nothing pushes changes: check that startSynchronizing(store) runs; see ${page('monitoring.md')}`
       : 'Fix the cause. startSynchronizing(store) then retries. To retry at once: domain-registration pending --retry'
-  return (isFault ? wrong : note)('pending', finding, advice)
+  return (isFault ? wrong : note)(finding, advice)
 }

@@ -1,61 +1,32 @@
 import { eachPage } from '../operations/each-registration.ts'
 import { importDomains, type RegistrationToImport } from '../operations/import-domains.ts'
-import type { Registration } from '../rules/registration.ts'
 import type { ManagedStore } from '../store/managed-store.ts'
 import { type Command, type Invocation, type Result, readLines } from './command.ts'
-import { UsageError } from './database.ts'
 import { eachPending } from './pending.ts'
-import { ofTeam, toData } from './registrations.ts'
 import { plural, toJson, toTable } from './text.ts'
 
-/** The last line of `export --all`. An export without this line may be incomplete. */
+/** The last line of an export. An export without this line may be incomplete. */
 interface End {
   readonly end: true
   readonly registrations: number
 }
 
 export const exportRegistrations: Command = {
-  purpose: 'writes registrations as lines of JSON or CSV',
-  options: {
-    '--team <id>': 'only those of this team',
-    '--format <format>': 'ndjson or csv; default ndjson',
-    '--after <id>': 'resumes an export after this ID',
-    '--all': 'writes the lines that "import" reads, with a last line that says how many there are',
-  },
-  example: '--all > registrations.ndjson',
-  async run({ values, flags, connect, write }: Invocation): Promise<undefined> {
-    const { team: teamId, after, format = 'ndjson' } = values
-    const isForImport = flags.has('all')
-    if (isForImport && [teamId, after, values.format].some(value => value !== undefined))
-      throw new UsageError('--all cannot be combined with --team, --after or --format')
-    if (format !== 'ndjson' && format !== 'csv') throw new UsageError('--format must be csv or ndjson')
+  purpose: 'writes all registrations as lines of JSON, for "import"',
+  details: 'The last line says how many there are.',
+  example: '> registrations.ndjson',
+  async run({ connect, write }: Invocation): Promise<undefined> {
     const store = connect().createStore()
-    if (isForImport) await requireNoReleases(store)
+    await requireNoReleases(store)
     let registrations = 0
-    if (format === 'csv') await write(`${columns.join()}\r\n`)
-    for await (const page of eachPage(store.list, { ...ofTeam(teamId), after })) {
-      const toLine = format === 'csv' ? toCsv : isForImport ? toImportLine : toJsonLine
-      await write(page.map(toLine).join(''))
+    for await (const page of eachPage(store.list, {})) {
+      await write(page.map(registration => `${toJson(registration)}\n`).join(''))
       registrations += page.length
     }
-    if (isForImport) await write(`${JSON.stringify({ end: true, registrations } satisfies End)}\n`)
+    await write(`${JSON.stringify({ end: true, registrations } satisfies End)}\n`)
     return undefined
   },
 }
-
-const toJsonLine = (registration: Registration) => `${toJson(toData(registration))}\n`
-
-const toImportLine = (registration: Registration) => `${toJson(registration)}\n`
-
-const columns = ['domain', 'domainId', 'teamId', 'createdAt', 'synchronized'] as const
-
-/** RFC 4180, section 2. Only team IDs may need quotes. */
-function toCsv({ createdAt, ...registration }: Registration): string {
-  const row = { ...registration, createdAt: createdAt.toISOString() }
-  return `${columns.map(column => quote(String(row[column]))).join()}\r\n`
-}
-
-const quote = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
 /**
  * Fails if a release is pending. An export contains only registrations, so after an import, the monitor would never get
@@ -72,7 +43,7 @@ async function requireNoReleases(store: ManagedStore): Promise<void> {
 }
 
 export const importRegistrations: Command = {
-  purpose: 'registers the names that "export --all" wrote, from standard input',
+  purpose: 'registers the names that "export" wrote, from standard input',
   details:
     'Keeps their IDs, teams and times. After a failure, import the same lines again: existing ones do not change.',
   example: '< registrations.ndjson',
@@ -93,8 +64,8 @@ export const importRegistrations: Command = {
     const isWhole = end?.registrations === total
     const counts = `Imported ${plural(imported, 'registration', 'registrations')}; ${existing} existed already.\n`
     const cut =
-      'The input is incomplete: the last line of "export --all", which has the number of lines, is missing or does ' +
-      'not match. Import the whole output again.\n'
+      'The input is incomplete: the last line of "export", which has the number of lines, is missing or does not ' +
+      'match. Import the whole output again.\n'
     const rows = rejected.map(({ domain, teamId, domainId, code }) => [domain, teamId, domainId, code])
     const table = `\nNot imported:\n${toTable(['DOMAIN', 'TEAM', 'ID', 'WHY'], rows, '')}`
     return {
@@ -109,7 +80,7 @@ function parse(line: string, number: number): RegistrationToImport | End {
   try {
     return JSON.parse(line) as RegistrationToImport | End
   } catch {
-    throw new Error(`Line ${number} is not JSON: pass the output of "export --all"`)
+    throw new Error(`Line ${number} is not JSON: pass the output of "export"`)
   }
 }
 

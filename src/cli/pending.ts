@@ -1,4 +1,4 @@
-import type { PendingChange } from '../outbox/contract.ts'
+import type { PendingChange, PendingStats } from '../outbox/contract.ts'
 import { MOST_AT_ONCE } from '../store/contract.ts'
 import type { ManagedStore } from '../store/managed-store.ts'
 import { type Command, type Invocation, type Result, readLimit } from './command.ts'
@@ -6,8 +6,6 @@ import { UsageError } from './database.ts'
 import { toDisplayed } from './registrations.ts'
 import { plural, toPrintable, toTable } from './text.ts'
 
-/** Failures are counted by message only if there are more changes than this. */
-const FEW = 10
 const filters = ['team', 'limit', 'after']
 
 export const pending: Command = {
@@ -47,7 +45,8 @@ async function show({ values, flags, operands, connect }: Invocation): Promise<R
   const limit = readLimit(values)
   if (operands.length > 0) throw new UsageError('Pass IDs only with --retry or --settle')
   const store = connect().createStore()
-  const { count, refused, oldest, longestRefused } = await store.pendingStats()
+  const stats = await store.pendingStats()
+  const { count, refused, oldest, longestRefused } = stats
   const changes: PendingChange[] = []
   for await (const change of eachPending(store, values.after)) {
     if (values.team !== undefined && change.teamId !== values.team) continue
@@ -63,14 +62,12 @@ async function show({ values, flags, operands, connect }: Invocation): Promise<R
     ...[refusals, nextAttempt, lastFailure],
   ])
   const heads = ['CHANGE', 'DOMAIN', 'TEAM', 'ID', 'SINCE', 'REFUSALS', 'NEXT ATTEMPT', 'LAST FAILURE']
-  const age = oldest ? `, the oldest since ${oldest.toISOString()}` : ''
-  const summary =
-    `${plural(count, 'change is', 'changes are')} pending, ${refused} refused${age}.\n` +
-    (longestRefused ? `Refused longest: ${describeRefused(longestRefused)}.\n` : '')
+  const longest = longestRefused ? `Refused longest: ${describeRefused(longestRefused)}.\n` : ''
+  const summary = `Pending: ${toPendingText(stats)}.\n${longest}`
   const table = toTable(heads, rows, 'None of them matches your options.')
   const more = next === null ? '' : `\nThere are more. To see them, pass --after ${next}\n`
   return {
-    text: count === 0 ? 'Nothing is pending.\n' : `${summary}\n${table}${countFailures(page)}${more}`,
+    text: count === 0 ? 'Nothing is pending.\n' : `${summary}\n${table}${more}`,
     data: {
       ...{ count, refused, oldest, longestRefused: longestRefused ? toData(longestRefused) : null },
       ...{ changes: page.map(toData), next },
@@ -78,18 +75,14 @@ async function show({ values, flags, operands, connect }: Invocation): Promise<R
   }
 }
 
+export function toPendingText({ count, refused, oldest }: Pick<PendingStats, 'count' | 'refused' | 'oldest'>): string {
+  const since = oldest ? `, the oldest since ${oldest.toISOString()}` : ''
+  return `${plural(count, 'change', 'changes')}, ${refused} refused${since}`
+}
+
 export const describeRefused = ({ kind, domain, teamId, domainId, at, refusals, lastFailure }: PendingChange): string =>
   `${domain} of team ${toPrintable(teamId)}, ${kind} at ${at.toISOString()} with the ID ${domainId}, refused ` +
   `${plural(refusals, 'time', 'times')}${lastFailure ? `: ${toPrintable(lastFailure)}` : ''}`
-
-/** If there are many changes, counts how many failed with each message. */
-function countFailures(changes: readonly PendingChange[]): string {
-  const counts = new Map<string, number>()
-  for (const { lastFailure } of changes) if (lastFailure) counts.set(lastFailure, (counts.get(lastFailure) ?? 0) + 1)
-  if (changes.length <= FEW || counts.size === 0) return ''
-  const rows = [...counts].sort(([, one], [, other]) => other - one).map(([failure, count]) => [count, failure])
-  return `\n${toTable(['CHANGES', 'LAST FAILURE'], rows, '')}`
-}
 
 export async function* eachPending(store: ManagedStore, start?: string): AsyncGenerator<PendingChange, void> {
   for (let after = start; ; ) {

@@ -5,7 +5,6 @@ import { eachRegistration, toCursor } from '../operations/each-registration.ts'
 import { findOwners } from '../operations/find-owners.ts'
 import { releaseAll, type Transferred, transfer } from '../operations/transfer.ts'
 import type { Registration } from '../rules/registration.ts'
-import { toName } from '../rules/submitted.ts'
 import { toUuid } from '../store/arguments.ts'
 import { MOST_AT_ONCE } from '../store/contract.ts'
 import type { ManagedStore } from '../store/managed-store.ts'
@@ -136,7 +135,6 @@ const countRegistrations = (total: number) => plural(total, 'registration', 'reg
 const selection = {
   '--all': 'all registrations of the team, after you type their number',
   ...confirmOption,
-  '--dry-run': 'changes nothing, and only shows which registrations this would be',
 }
 
 /** Returns the names and IDs from the arguments, or else from standard input; `undefined` stands for all. */
@@ -155,28 +153,23 @@ export const releaseNames: Command = {
   options: { '--team <id>': 'the team', ...selection },
   example: '--team 7 www.example.com',
   async run(invocation: Invocation): Promise<Result> {
-    const { values, flags, connect } = invocation
+    const { values, connect } = invocation
     const team = requireValue(values, 'team', 'with the ID of the team')
     const names = await readNames(invocation)
     const store = connect().createStore()
-    const isDry = flags.has('dry-run')
-    const begin = isDry ? 'Would release' : 'Released'
     if (!names) {
       const held = await store.count({ teamId: team })
-      if (!isDry && held > 0) {
+      if (held > 0)
         await confirm(invocation, `This releases ${countRegistrations(held)} of team ${toPrintable(team)}`, held)
-      }
-      const released = isDry ? held : await releaseAll(store, team)
-      const text = `${begin} ${countRegistrations(released)} of team ${toPrintable(team)}.\n`
-      return { text, data: { count: released } }
+      const count = await releaseAll(store, team)
+      return { text: `Released ${countRegistrations(count)} of team ${toPrintable(team)}.\n`, data: { count } }
     }
     const released: Registration[] = []
-    if (isDry) for (const each of await findHeld(store, team, names)) released.push(each)
-    else for (const part of toParts(names)) released.push(...(await store.release(team, part)))
+    for (const part of toParts(names)) released.push(...(await store.release(team, part)))
     const data = released.map(({ domain, domainId }) => ({ domain, domainId }))
     const lines = data.map(({ domain, domainId }) => `${domain}  ${domainId}\n`)
     return {
-      text: `${begin} ${countRegistrations(released.length)} of team ${toPrintable(team)}.\n${lines.join('')}`,
+      text: `Released ${countRegistrations(released.length)} of team ${toPrintable(team)}.\n${lines.join('')}`,
       data: { released: data },
       isWrong: released.length === 0,
     }
@@ -207,15 +200,6 @@ export const transferNames: Command = {
     const findTeam = (id: string) => ({ id, organizationId: id, state: 'active' as const })
     const store: ManagedStore = { ...database.createStore(), findTeam }
     const between = `from team ${toPrintable(from)} to team ${toPrintable(to)}`
-    if (flags.has('dry-run')) {
-      const held = names ? await findHeld(store, from, names) : []
-      const total = names ? held.length : await store.count({ teamId: from })
-      const data = held.map(({ domain, domainId }) => ({ domain, domainId }))
-      return {
-        text: `Would transfer ${countRegistrations(total)} ${between}.\n`,
-        data: names ? { transferred: data } : { count: total },
-      }
-    }
     const isKnown = (await store.count({ teamId: to })) > 0 || (await ownsKeys(database.createKeyStore(), to))
     const total = names ? names.length : await store.count({ teamId: from })
     if (total > 0 && !(names && isKnown)) {
@@ -248,20 +232,6 @@ function toParts(names: readonly string[]): (readonly string[])[] {
   const parts: (readonly string[])[] = []
   for (let start = 0; start < names.length; start += MOST_AT_ONCE) parts.push(names.slice(start, start + MOST_AT_ONCE))
   return parts
-}
-
-/** Finds the team's registrations with these names and IDs, each once, for a dry run. */
-async function findHeld(store: ManagedStore, team: string, names: readonly string[]): Promise<readonly Registration[]> {
-  const held = new Map<string, Registration>()
-  for (const part of toParts(names)) {
-    const domains = new Set(part.flatMap(text => toName(text)?.domain ?? []))
-    const found: (Registration | null)[] = [
-      ...(await store.find({ teamId: team, domains: [...domains], bases: [] })).registrations,
-    ]
-    for (const domainId of part.flatMap(text => toUuid(text) ?? [])) found.push(await store.get(domainId))
-    for (const registration of found) if (registration?.teamId === team) held.set(registration.domainId, registration)
-  }
-  return [...held.values()]
 }
 
 const WIDEST_CODE = 'public_suffix_domain'.length + 2

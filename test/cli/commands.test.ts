@@ -27,8 +27,6 @@ describe('the program exits 2, says what to do, and changes nothing if the comma
     ['one argument too few', ['find'], /expects <hostname-or-id...>/],
     ['no owner', ['keys', 'create', '--database', address], /--team ID or --organization ID/],
     ['two owners', ['keys', 'list', '--team', '1', '--organization', '2', '--database', address], /--team ID or/],
-    ['an unknown format', ['export', '--format', 'xml'], /csv or ndjson/],
-    ['both --format and --all', ['export', '--all', '--format', 'csv'], /--format/],
     ['both --retry and --team', ['pending', '--retry', '--team', '1'], /cannot be combined with --team/],
     [
       'an owner that is not a number',
@@ -57,7 +55,7 @@ describe('the program exits 2, says what to do, and changes nothing if the comma
       (words): [string, string[], RegExp] => [
         'a connection string in the keyword/value format of libpq',
         ['migrate', '--database', words],
-        /not libpq keywords/,
+        /begins with "postgres/,
       ],
     ),
     ...[
@@ -457,37 +455,6 @@ describe('on PostgreSQL', () => {
     expect([first.domains, first.next]).toEqual([['one.example.org'], changes[0].domainId])
     const rest = await show('--team', '32', '--after', first.next)
     expect([rest.domains, rest.next]).toEqual([['two.example.org'], null])
-  })
-
-  test('`pending` counts failures by their message if there are more than ten changes', async () => {
-    await database.withStore(async store => {
-      const saved = await save(
-        store,
-        '33',
-        Array.from({ length: 11 }, (_, index) => `n${index}.example.org`),
-      )
-      await Promise.resolve(store.synchronize?.(saved)).catch(() => {})
-    })
-    const { stdout } = await database.run(['pending', '--team', '33'])
-    expect(stdout).toMatch(/\nCHANGES +LAST FAILURE\n11 +Error: The monitor is offline\n/)
-    const few = await database.run(['pending', '--team', '33', '--limit', '10'])
-    expect(few.stdout).not.toContain('CHANGES ')
-  })
-
-  test('`export --format csv` prints a header line and a line for each registration', async () => {
-    await database.withStore(async store => void (await save(store, '41', ['*.csv.example.org', 'csv.example.net'])))
-    const { stdout } = await database.run(['export', '--team', '41', '--format', 'csv'])
-    const lines = (await database.run(['export', '--team', '41'])).stdout.trimEnd().split('\n')
-    const rows = lines.map(line => Object.values(JSON.parse(line)).join())
-    expect(rows).toHaveLength(2)
-    expect(stdout).toBe(['domain,domainId,teamId,createdAt,synchronized', ...rows, ''].join('\r\n'))
-  })
-
-  test('`export --format csv` quotes a team ID with a comma, a quote or a line break', async () => {
-    const teamId = 'a,"b"\r\nc'
-    await database.withStore(async store => void (await save(store, teamId, ['quoted.example.org'])))
-    const { stdout } = await database.run(['export', '--team', teamId, '--format', 'csv'])
-    expect(stdout).toMatch(/^quoted\.example\.org,[-\w]+,"a,""b""\r\nc",[-\d]+T[\d:.]+Z,\w+\r\n$/m)
   })
 })
 

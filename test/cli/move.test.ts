@@ -50,7 +50,7 @@ describe.each(killable)('on %s', (_, create) => {
       rejected: [],
       isWhole: true,
     })
-    const exported = (await database.run(['export', '--all'])).stdout.trimEnd().split('\n')
+    const exported = (await database.run(['export'])).stdout.trimEnd().split('\n')
     expect(exported.map(line => JSON.parse(line))).toEqual([...rows, { end: true, registrations: rows.length }])
   })
 })
@@ -72,10 +72,10 @@ describe.each([
   })
 
   test(`an export is imported into ${name} unchanged`, async () => {
-    const { stdout } = await old.run(['export', '--all'])
+    const { stdout } = await old.run(['export'])
     const first = await next.run(['import'], { input: stdout })
     expect(first).toMatchObject({ code: 0, stdout: 'Imported 5500 registrations; 0 existed already.\n' })
-    expect((await next.run(['export', '--all'])).stdout).toBe(stdout)
+    expect((await next.run(['export'])).stdout).toBe(stdout)
     const again = await next.run(['import'], { input: stdout })
     expect(again).toMatchObject({ code: 0, stdout: 'Imported 0 registrations; 5500 existed already.\n' })
   })
@@ -93,16 +93,10 @@ describe.each([
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('Line 2 is not JSON') })
   })
 
-  test('`export --all` fails while a release is pending', async () => {
+  test('`export` fails while a release is pending', async () => {
     await next.run(['release', '--team', '1', 'n0.com'])
-    const { code, stdout, stderr } = await next.run(['export', '--all'])
+    const { code, stdout, stderr } = await next.run(['export'])
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toContain('The release of "n0.com" is still pending')
   })
-})
-
-test('`export --all` rejects --team', async () => {
-  const database = await createSqlite()
-  expect(await database.run(['export', '--all', '--team', '1'])).toMatchObject({ code: 2 })
-  await database.close()
 })

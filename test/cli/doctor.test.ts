@@ -91,6 +91,12 @@ const faultsOfPostgres: Record<string, Fault> = {
     finding: /read-only transaction/,
     advice: /default_transaction_read_only = off/,
   },
+  'that an added column makes every insert fail': {
+    plant: sql('ALTER TABLE domain_registration.keys ADD COLUMN of_ours text NOT NULL'),
+    check: 'writing',
+    finding: /null value in column "of_ours"/,
+    advice: fixFirst,
+  },
   'that synchronous_commit is off': {
     plant: alter('synchronous_commit = off'),
     check: 'durability',

@@ -43,7 +43,8 @@ export function readTarget({ database, schema }: Values, environment: Values, ot
     if (slashInPassword.test(address)) throw new UsageError('Write a "/" in the password of the address as %2F')
     return { kind: 'postgres', url: address, schema }
   }
-  if (notPath.test(address.replace(windowsDrive, ''))) {
+  const path = address.replace(windowsDrive, '')
+  if ([otherScheme, passwordAndHost, keyWords].some(pattern => pattern.test(path))) {
     throw new UsageError(
       'The database must be an address that begins with "postgres://", such as ' +
         'postgres://user:password@machine/name, or the path of a SQLite file',
@@ -60,10 +61,12 @@ export function readTarget({ database, schema }: Values, environment: Values, ot
 const slashInPassword = /^[a-z]+:\/\/[^?#/]*\/[^?#]*@/
 
 /**
- * Matches another scheme, a mistyped address with a password, and the form "host=db password=…" of libpq, which would
- * otherwise be read as the path of a SQLite file, and shown.
+ * These match another scheme, an address without its scheme but with a password, and the form "host=db password=…" of
+ * libpq, which would otherwise be read as the path of a SQLite file, and shown.
  */
-const notPath = /^[a-z][a-z+.-]+:|:.*@|(?:^|\s)(?:host|hostaddr|port|dbname|user|password|service)\s*=/is
+const otherScheme = /^[a-z][a-z+.-]+:/i
+const passwordAndHost = /^[^:]*:[^@]*@/
+const keyWords = /(?:^|\s)(?:host|hostaddr|port|dbname|user|password|service)\s*=/i
 
 /** The beginning of a path on Windows, such as `C:\`. */
 const windowsDrive = /^[a-z]:(?=[\\/])/i

@@ -71,13 +71,11 @@ function makeTabs(tokens, source) {
       tokens.splice(index--, 1) // such as the comment that names the file of a program
     } else if (group) {
       const [, label] = /^\*\*(.+)\*\*$/.exec(tokens[index + 1]?.content ?? '') ?? []
-      // A comment between them says from which example the code is.
-      const length = tokens[index + 3]?.type === 'html_block' ? 4 : 3
-      const block = tokens[index + length]
+      const block = tokens[index + 3]
       if (label === undefined || block?.type !== 'fence')
         throw new Error(`${source}: a tab is a label and a code block`)
       block.info += ` [${label}]`
-      tokens.splice(index, length)
+      tokens.splice(index, 3)
     }
   }
 }

@@ -192,7 +192,7 @@ describe('README.md', () => {
     const [, commands = ''] = /^## [^\n]*\n\n```sh\n(.*?)```/ms.exec(readme) ?? []
     expect(commands).toBe(
       `npm ci && npm run demo   # every kind of call, over HTTP
-npm ci && npm test       # all checks, about three minutes
+npm ci && npm test       # all checks, about two minutes
 `,
     )
     const lines = read('.ci/run').split('\n')

@@ -59,24 +59,27 @@ export function listAll(options: ListAllOptions): AsyncGenerator<ListedDomain, v
 async function* readPages(options: ListAllOptions): AsyncGenerator<ListedDomain, void, undefined> {
   const { teamId, order, domain, below, onProgress } = options
   let { after } = options
+  const seen = new Set([after])
   for (let done = 0; ; ) {
     const url = new URL(options.url)
     const query = { team_id: teamId, limit: PAGE_SIZE, after, order, domain, below }
     for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value)
-    const { domains, next } = await send({ url, read: body => readPage(body, after) }, options)
+    const { domains, next } = await send({ url, read: body => readPage(body, seen) }, options)
     done += domains.length
     await onProgress?.({ done, next })
     yield* domains
     if (next === null) return
     after = next
+    seen.add(next)
   }
 }
 
 /**
- * @param after The cursor of the request. The same one in the response is wrong, because the pages would never end.
+ * @param seen The cursors of the requests so far. One of them in the response is wrong, because the pages would never
+ *   end.
  * @throws {Error} if the page is wrong; the message says what is wrong.
  */
-function readPage(body: unknown, after: string | undefined): ListDomainsResponse['data'] {
+function readPage(body: unknown, seen: ReadonlySet<string | undefined>): ListDomainsResponse['data'] {
   const data = get(body, 'data')
   const [domains, next] = [get(data, 'domains'), get(data, 'next')]
   if (!Array.isArray(domains)) throw new Error('it has no data.domains')
@@ -84,6 +87,6 @@ function readPage(body: unknown, after: string | undefined): ListDomainsResponse
     requireTexts(`domains[${index}]`, listed, ['domain', 'domainId', 'createdAt'])
   if (next !== null && !isText(next)) throw new Error('data.next is neither a string nor null')
   if (next !== null && domains.length === 0) throw new Error('data.domains is empty, but data.next is not null')
-  if (next !== null && next === after) throw new Error('data.next is the same as for the previous page')
+  if (next !== null && seen.has(next)) throw new Error('data.next is the same as for an earlier page')
   return { domains, next }
 }

@@ -162,15 +162,15 @@ function describeFailure(failure: unknown, toPart: (message: string) => string) 
     let error = failure
     for (let depth = 0; error !== undefined && error !== null && depth <= MOST_CAUSES; depth += 1) {
       const isError = error instanceof Error
-      const { message, code, cause, errors = [], monitor: host }: ErrorFields = isError ? (error as ErrorFields) : {}
+      const { message, code, cause, errors, monitor: host }: ErrorFields = isError ? (error as ErrorFields) : {}
       // Skips errors without a message, such as the one that Node throws if every address of a host refuses the
       // connection.
-      if (errors.length === 0 || message !== '') {
+      if (!errors?.length || message !== '') {
         const line = describeError(error, isError ? toPart(String(message)) : undefined)
         lines.push(typeof code === 'string' && !line.includes(code) ? `${line} (${code})` : line)
       }
       monitor ??= host
-      error = cause ?? errors[0]
+      error = cause ?? errors?.[0]
     }
     // Only the frames of the stack, without the message above them.
     const frames = failure instanceof Error ? String(failure.stack).split('\n') : undefined

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { CallError, deleteAll, type ListAllOptions, listAll } from '../../src/client/index.ts'
+import { CallError, deleteAll, type ListAllOptions, listAll, syncAll } from '../../src/client/index.ts'
 import { save } from '../../src/testing/calls.ts'
 import { rejection } from '../fixtures.ts'
 import { answer, loseAnswer, names, serve } from './serve.ts'
@@ -106,13 +106,29 @@ describe('listAll', () => {
     [
       'a response whose cursor does not change',
       { data: { domains: [listed], next: 'here' } },
-      /data\.next is the same as for the previous page/,
+      /data\.next is the same as for an earlier page/,
     ],
   ])('rejects %s', async (_, body, message) => {
     const fetch = vi.fn(async () => Response.json(body))
     const options = { url: 'https://api.test/v1/domains', apiKey: 'svc_team_1_00', after: 'here', fetch }
     expect(String(await rejection(collect(options)))).toMatch(message)
     expect(fetch).toHaveBeenCalledTimes(1)
+  })
+
+  test.each([
+    ['with each page', 1],
+    ['after 2 pages', 2],
+    ['after 7 pages', 7],
+  ])('rejects cursors that repeat %s, instead of requesting pages endlessly', async (_, length) => {
+    const fetch = vi.fn(async () => {
+      if (fetch.mock.calls.length > 50) throw new TypeError('It requests pages endlessly')
+      return Response.json({ data: { domains: [listed], next: `${fetch.mock.calls.length % length}` } })
+    })
+    const options = { url: 'https://api.test/v1/domains', apiKey: 'svc_team_1_00', patience: 0, fetch }
+    expect(String(await rejection(collect(options)))).toMatch(/data\.next is the same as for an earlier page/)
+    expect(String(await rejection(syncAll(['a.com'], options)))).toMatch(
+      /data\.next is the same as for an earlier page/,
+    )
   })
 
   test('rejects invalid options at once', () => {

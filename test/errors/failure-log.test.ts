@@ -116,6 +116,7 @@ test.each([
   ['without a message', Object.assign(new Error('no'), { message: undefined }), 'Error: undefined'],
   ['whose name is a symbol', Object.assign(new Error('no'), { name: Symbol('no') }), 'An error that cannot be read'],
   ['whose stack is an array', Object.assign(new Error('no'), { stack: ['a line'] }), 'Error: no'],
+  ['whose `errors` is null', Object.assign(new Error('no'), { errors: null, code: 'E1' }), 'Error: no (E1)'],
   ['whose `code` getter throws', Object.defineProperty(new Error('no'), 'code', { get: fail }), 'Error: no'],
 ])('the log includes a thrown value %s', (_, thrown, described) => {
   expect(describeAll(thrown)).toEqual([described])

@@ -94,10 +94,10 @@ export async function createLevelBackend(folder: string) {
   const count = async (teamId: string | undefined) =>
     (await database.keys({ gt: prefixOf(teamId), lt: `${prefixOf(teamId)}~` }).all()).length
 
-  async function find({ teamId, domains, bases, counted }: LookUp): Promise<LookUpResult> {
+  async function find({ teamId, domains, bases, needsCount }: LookUp): Promise<LookUpResult> {
     const registrations = await toRegistrations(await get<Held>(domains.map(nameKey)))
     const below = await Promise.all(bases.map(base => findBelow(base, teamId)))
-    return { registrations, below, ...(counted && { held: await count(teamId) }) }
+    return { registrations, below, ...(needsCount && { teamCount: await count(teamId) }) }
   }
 
   async function findBelow(base: string, teamId: string): Promise<NamesBelow> {

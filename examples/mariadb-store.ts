@@ -47,7 +47,7 @@ export function createMariadbBackend(transact: Transact): StoreBackend {
       transact(async ask => {
         const { teamId, lease } = step
         // Calls of a team with a limit lock the team first ('#' sorts before all names), so they run one after another.
-        await claim(ask, step.counted ? [`#${teamId}`, ...step.registrableDomains] : step.registrableDomains)
+        await claim(ask, step.needsCount ? [`#${teamId}`, ...step.registrableDomains] : step.registrableDomains)
         const found = await find(ask, step)
         const { created, waiting } = step.decide(found)
         const same = { teamId, synchronized: lease === null, createdAt: new Date() }
@@ -194,11 +194,11 @@ async function count(ask: Ask, teamId: string | undefined): Promise<number> {
   return row.count
 }
 
-async function find(ask: Ask, { teamId, domains, bases, counted }: LookUp) {
+async function find(ask: Ask, { teamId, domains, bases, needsCount }: LookUp) {
   const below = []
   for (const base of bases) below.push(await findBelow(ask, base, teamId))
   const rows = await ask(`SELECT ${NAME} FROM ${NAMES_BY_TEXT}`, domains.map(toKey))
-  return { registrations: rows.map(toRegistration), below, ...(counted && { held: await count(ask, teamId) }) }
+  return { registrations: rows.map(toRegistration), below, ...(needsCount && { teamCount: await count(ask, teamId) }) }
 }
 
 async function findBelow(ask: Ask, base: string, teamId: string) {

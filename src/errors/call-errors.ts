@@ -105,16 +105,16 @@ interface LimitExcess {
   /** The limit of the team. */
   readonly maxDomains: number
   /** How many domains the team has registered. */
-  readonly held: number
+  readonly teamCount: number
   /** How many domains the call would add. */
   readonly added: number
 }
 
-export function domainLimitReached({ maxDomains, held, added }: LimitExcess): ApiError {
+export function domainLimitReached({ maxDomains, teamCount, added }: LimitExcess): ApiError {
   const limit = `${maxDomains} ${maxDomains === 1 ? 'domain' : 'domains'}`
   return new ApiError(
     'domain_limit_reached',
-    `The team may have ${limit}. It has ${held}, and this call would add ${added}.`,
+    `The team may have ${limit}. It has ${teamCount}, and this call would add ${added}.`,
   )
 }
 

@@ -125,14 +125,14 @@ export function createMemoryBackend(): StoreBackend {
     synchronized: !outbox.has(stored.domainId),
   })
 
-  function find({ teamId, domains, bases, counted }: LookUp): LookUpResult {
+  function find({ teamId, domains, bases, needsCount }: LookUp): LookUpResult {
     const all = bases.length === 0 ? [] : table.ordered()
     const isOwn = (stored: StoredRegistration) => stored.teamId === teamId
     const ownFirst = [...all.filter(isOwn), ...all.filter(stored => !isOwn(stored))]
     return {
       registrations: table.findByDomain(domains).map(toRegistration),
       below: bases.map(base => findBelow(base, ownFirst, teamId)),
-      ...(counted && { held: table.count(teamId) }),
+      ...(needsCount && { teamCount: table.count(teamId) }),
     }
   }
 
@@ -175,10 +175,10 @@ export function createMemoryBackend(): StoreBackend {
       return released
     },
 
-    transfer({ from, to, counted, decide }, keys, { lease, isPushed }) {
+    transfer({ from, to, needsCount, decide }, keys, { lease, isPushed }) {
       const own = findOwn(from, keys)
       const registrations = own.map(toRegistration)
-      const found = { registrations, ...(counted && { held: table.count(to) }) }
+      const found = { registrations, ...(needsCount && { teamCount: table.count(to) }) }
       if (!decide(found)) return { found, saved: [] }
       table.remove(new Set(own))
       const created = table.create(to, own)

@@ -42,7 +42,7 @@ const errors = (
   insufficient_scope: [make.insufficientScope(scope), `The caller lacks the scope \`${scope}\`.`],
   team_suspended: [make.teamSuspended(), 'The team is suspended.'],
   domain_limit_reached: [
-    make.domainLimitReached({ maxDomains: 1, held: 1, added: 1 }),
+    make.domainLimitReached({ maxDomains: 1, teamCount: 1, added: 1 }),
     'The call would exceed the limit of the team. Nothing was saved. Delete domains, or send fewer new ones.',
   ],
   team_not_found: [

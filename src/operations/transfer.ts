@@ -66,15 +66,15 @@ export async function transfer(store: DomainStore, options: TransferOptions): Pr
   const keyContext = { type: 'team', teamId: options.to, scopes: [] } as const
   const { id: to, maxDomains } = await requireActiveTeam(options.to, keyContext, store, createDeadline(CALL_TIME_LIMIT))
   if (from === to) throw new TypeError('The options "from" and "to" must be different teams')
-  const counted = typeof maxDomains === 'number'
-  const findLimitError = ({ held }: Omit<TransferFindings, 'registrations'>, added: number) =>
-    counted ? toLimitError(maxDomains, held, added) : null
+  const needsCount = typeof maxDomains === 'number'
+  const findLimitError = ({ teamCount }: Omit<TransferFindings, 'registrations'>, added: number) =>
+    needsCount ? toLimitError(maxDomains, teamCount, added) : null
   const total: Transferred[] = []
 
   async function transferStep(domains: readonly string[]): Promise<void> {
     const judge = (found: TransferFindings) => findLimitError(found, found.registrations.length)
     const decide = (found: TransferFindings) => judge(found) === null
-    const { found, saved } = await transferSome({ from, to, domains, counted, decide })
+    const { found, saved } = await transferSome({ from, to, domains, needsCount, decide })
     const limitError = found.registrations.length > 0 && judge(found)
     if (limitError) throw limitError
     for (const [index, { domain, domainId: formerId }] of found.registrations.entries()) {
@@ -85,9 +85,9 @@ export async function transfer(store: DomainStore, options: TransferOptions): Pr
 
   if (domains) await transferStep(domains)
   else {
-    if (counted) {
+    if (needsCount) {
       const count = requireMethod(store, 'count')
-      const limitError = findLimitError({ held: await count({ teamId: to }) }, await count({ teamId: from }))
+      const limitError = findLimitError({ teamCount: await count({ teamId: to }) }, await count({ teamId: from }))
       if (limitError) throw limitError
     }
     for await (const page of eachPageHeld(store, from)) await transferStep(page.map(({ domainId }) => domainId))

@@ -118,9 +118,9 @@ function createRegistrations(transact: Transact): Omit<StoreBackend, 'outbox'> {
 const locksOf = ({
   teamId,
   registrableDomains,
-  counted,
-}: Pick<RegistrationStep, 'teamId' | 'registrableDomains' | 'counted'>) =>
-  counted ? [lockOfTeam(teamId), ...registrableDomains] : registrableDomains
+  needsCount,
+}: Pick<RegistrationStep, 'teamId' | 'registrableDomains' | 'needsCount'>) =>
+  needsCount ? [lockOfTeam(teamId), ...registrableDomains] : registrableDomains
 
 /** Locks registrable domains, looks up names, decides which to save, and saves them. */
 async function register(
@@ -164,10 +164,13 @@ function insertNames({ write, statements }: StoreTransaction, saved: readonly Re
   void write(...statements.insertNames(rows))
 }
 
-async function find(transaction: StoreTransaction, { teamId, domains, bases, counted }: LookUp): Promise<LookUpResult> {
+async function find(
+  transaction: StoreTransaction,
+  { teamId, domains, bases, needsCount }: LookUp,
+): Promise<LookUpResult> {
   const { send, statements, engine } = transaction
   const finding = findByDomain(transaction, domains)
-  const counting = counted ? send(statements.countOfTeam, teamId) : undefined
+  const counting = needsCount ? send(statements.countOfTeam, teamId) : undefined
   const findingBelow = engine.group(bases).map(some => {
     // If no public suffix separates a name from a base, the registrable domain of the name is the base or a name above
     // the base.
@@ -179,7 +182,7 @@ async function find(transaction: StoreTransaction, { teamId, domains, bases, cou
   return {
     registrations,
     below: below.map(row => JSON.parse(row.below)),
-    ...(counting && { held: readInteger((await counting)[0]?.count) }),
+    ...(counting && { teamCount: readInteger((await counting)[0]?.count) }),
   }
 }
 
@@ -270,13 +273,13 @@ interface Transferring extends TransferRequest, ReleaseRecording {
  */
 async function transfer(
   transaction: StoreTransaction,
-  { from, to, counted, decide, keys, lease, isPushed, registrableDomains, createId }: Transferring,
+  { from, to, needsCount, decide, keys, lease, isPushed, registrableDomains, createId }: Transferring,
 ): Promise<TransferredRegistrations> {
   const { send, write, statements } = transaction
-  lock(transaction, locksOf({ teamId: to, registrableDomains, counted }))
-  const counting = counted ? send(statements.countOfTeam, to) : undefined
+  lock(transaction, locksOf({ teamId: to, registrableDomains, needsCount }))
+  const counting = needsCount ? send(statements.countOfTeam, to) : undefined
   const registrations = sort([...(await findOwn(transaction, from, keys)).values()])
-  const found = { registrations, ...(counting && { held: readInteger((await counting)[0]?.count) }) }
+  const found = { registrations, ...(counting && { teamCount: readInteger((await counting)[0]?.count) }) }
   if (registrations.length === 0 || !decide(found)) return { found, saved: [] }
   const created = new Map(registrations.map(({ domainId }) => [domainId, createId()]))
   const toNext = ({ domainId }: Registration) => created.get(domainId) as string

@@ -12,7 +12,7 @@ export interface Team<Id extends string | number = string> {
   /**
    * The maximum number of names that the team may have registered; 0 or more. A call that would exceed this limit fails
    * with 403 `domain_limit_reached`, before any of its names is saved. Names that the team has already registered may
-   * be sent again. The store must count the team's registrations; see {@link LookUp.counted}. Default: no limit.
+   * be sent again. The store must count the team's registrations; see {@link LookUp.needsCount}. Default: no limit.
    */
   readonly maxDomains?: number | null | undefined
 }
@@ -54,7 +54,7 @@ export interface LookUp {
   /** The distinct canonical names below which to search: the bases of wildcards, without `*.`. */
   readonly bases: readonly string[]
   /** Whether to count the team's registrations, because the team has a limit. Default: no. */
-  readonly counted?: boolean | undefined
+  readonly needsCount?: boolean | undefined
 }
 
 /** The findings for a {@link LookUp}. */
@@ -63,8 +63,8 @@ export interface LookUpResult {
   readonly registrations: readonly Registration[]
   /** One entry for each of `bases`, in the same order. */
   readonly below: readonly NamesBelow[]
-  /** If the lookup is `counted`: how many registrations the calling team has. */
-  readonly held?: number | undefined
+  /** If the lookup `needsCount`: how many registrations the calling team has. */
+  readonly teamCount?: number | undefined
 }
 
 /**

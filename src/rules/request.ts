@@ -53,7 +53,7 @@ export function createRegistrationRequest(call: SubmittedCall): RegistrationRequ
  * Creates the lookups for some names: the names themselves, every wildcard that could cover one of them, and all names
  * below submitted wildcards.
  */
-export function createLookUp(teamId: string, names: readonly Submitted[], counted = false): LookUp {
+export function createLookUp(teamId: string, names: readonly Submitted[], needsCount = false): LookUp {
   const domains = new Set<string>()
   for (const name of names) {
     const { domain } = name
@@ -61,7 +61,7 @@ export function createLookUp(teamId: string, names: readonly Submitted[], counte
     if (!isAllowed(name)) continue
     for (const base of ancestorsOf(domain)) domains.add(wildcardOver(base))
   }
-  return { teamId, domains: [...domains], bases: findBases(names), ...(counted && { counted }) }
+  return { teamId, domains: [...domains], bases: findBases(names), ...(needsCount && { needsCount }) }
 }
 
 /*
@@ -77,19 +77,19 @@ export function createLookUp(teamId: string, names: readonly Submitted[], counte
  * @returns `null` if the call is within the limit, otherwise its error: 403 `domain_limit_reached`, or 500
  *   `internal_error` if the store did not count.
  */
-export const findLimitError = (maxDomains: number, { held }: LookUpResult, verdicts: readonly Verdict[]) =>
-  toLimitError(maxDomains, held, verdicts.filter(({ status }) => status === 'created').length)
+export const findLimitError = (maxDomains: number, { teamCount }: LookUpResult, verdicts: readonly Verdict[]) =>
+  toLimitError(maxDomains, teamCount, verdicts.filter(({ status }) => status === 'created').length)
 
 /** Compares the number of names that a call adds with the limit; see {@link findLimitError}. */
-export function toLimitError(maxDomains: number, held: number | undefined, added: number): ApiError | null {
-  if (held === undefined || !Number.isSafeInteger(held)) {
+export function toLimitError(maxDomains: number, teamCount: number | undefined, added: number): ApiError | null {
+  if (teamCount === undefined || !Number.isSafeInteger(teamCount)) {
     const cause = new TypeError(
-      'The team has "maxDomains", so the store must return an integer "held" if the request is "counted"; ' +
-        `it is ${describe(held)}. See DomainStore`,
+      'The team has "maxDomains", so the store must return an integer "teamCount" if the request has "needsCount"; ' +
+        `it is ${describe(teamCount)}. See DomainStore`,
     )
     return internalError('The limit of the team could not be checked.', cause)
   }
-  return added === 0 || held + added <= maxDomains ? null : domainLimitReached({ maxDomains, held, added })
+  return added === 0 || teamCount + added <= maxDomains ? null : domainLimitReached({ maxDomains, teamCount, added })
 }
 
 /**

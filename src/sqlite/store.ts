@@ -61,11 +61,11 @@ export function createSqliteBackend(options: SqliteConnectionOptions): StoreBack
   const count = (teamId: string | undefined) =>
     (teamId === undefined ? statements.count() : statements.countOfTeam(teamId))[0]?.count ?? 0
 
-  function find({ teamId, domains, bases, counted }: LookUp): LookUpResult {
+  function find({ teamId, domains, bases, needsCount }: LookUp): LookUpResult {
     return {
       registrations: domains.flatMap(domain => statements.findByDomain(domain).map(toRegistration)),
       below: bases.map(base => findBelow(statements, base, teamId)),
-      ...(counted && { held: count(teamId) }),
+      ...(needsCount && { teamCount: count(teamId) }),
     }
   }
 
@@ -123,10 +123,10 @@ export function createSqliteBackend(options: SqliteConnectionOptions): StoreBack
       }),
 
     // Updates each row instead of replacing it, so the application's rows that refer to these rows are not deleted.
-    transfer: ({ from, to, counted, decide }, keys, { lease, isPushed }) =>
+    transfer: ({ from, to, needsCount, decide }, keys, { lease, isPushed }) =>
       transact(() => {
         const registrations = findOwn(from, keys)
-        const found = { registrations, ...(counted && { held: count(to) }) }
+        const found = { registrations, ...(needsCount && { teamCount: count(to) }) }
         if (registrations.length === 0 || !decide(found)) return { found, saved: [] }
         const isMonitored = isPushed || statements.findMonitor().length > 0
         const createdAt = new Date()

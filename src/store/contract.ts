@@ -14,8 +14,8 @@ import type { Awaitable } from '../time/awaitable.ts'
 export interface TransferFindings {
   /** The registrations of the team `from` that are listed in the request's `domains`, in any order. */
   readonly registrations: readonly Registration[]
-  /** If the request is `counted`: how many registrations the team `to` has. */
-  readonly held?: number | undefined
+  /** If the request `needsCount`: how many registrations the team `to` has. */
+  readonly teamCount?: number | undefined
 }
 
 /** The request of {@link DomainStore.transfer}, for one atomic step. */
@@ -25,7 +25,7 @@ export interface TransferRequest {
   /** Names in any spelling that {@link classifyHostname} accepts, or values of `domainId`; at most 1,000. */
   readonly domains: readonly string[]
   /** Whether the receiving team has a limit, so its registrations must be counted. */
-  readonly counted: boolean
+  readonly needsCount: boolean
   /**
    * Decides whether to transfer all of the found registrations or none. Pure and synchronous. A store may call it any
    * number of times, each time with newer findings.
@@ -101,9 +101,9 @@ export interface DomainStore {
    * - Looking up, deciding and saving MUST be one atomic step with respect to every other `register` that shares a
    *   registrable domain. If two calls race, the second sees the registrations that the first saved. Calls that share
    *   no registrable domain SHOULD NOT wait for each other.
-   * - If the request is `counted`, counting MUST be part of the atomic step. A counted step MUST also be atomic with
-   *   respect to every other counted step of the same team, even if the two share no registrable domain. A store that
-   *   cannot count leaves out `held`: calls of teams with `maxDomains` then fail with 500, and nothing is saved.
+   * - If the request `needsCount`, counting MUST be part of the atomic step. Such a step MUST also be atomic with
+   *   respect to every other step that counts the same team, even if the two share no registrable domain. A store that
+   *   cannot count leaves out `teamCount`: calls of teams with `maxDomains` then fail with 500, and nothing is saved.
    * - A name MUST be found even if it was registered with another registrable domain, and MUST NOT be saved twice.
    * - All names that `decide` returned MUST be saved durably before the promise resolves. If the promise rejects, no
    *   name may be saved.
@@ -200,7 +200,7 @@ export interface DomainStore {
    * - Looking up, deciding and saving MUST be one atomic step with respect to every `register`, `release` and other
    *   transfer of the same names. The step MUST be durable before the promise resolves. Either all registrations are
    *   transferred, or none.
-   * - If the request is `counted`, the step MUST also be atomic with respect to every other counted step of the team
+   * - If the request `needsCount`, the step MUST also be atomic with respect to every other step that counts the team
    *   `to`.
    * - Each registration MUST get a new `domainId`, because an ID never moves to another team. The name and the
    *   registrable domain stay the same. Names and IDs that the team `from` has not registered MUST be skipped.

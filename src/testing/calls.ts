@@ -88,9 +88,9 @@ export async function lookUp(
 }
 
 /** Returns how many registrations a team has, as counted by `register`. Registers nothing. */
-export async function countHeld(store: SuiteStore, teamId: string): Promise<number | undefined> {
-  const { found } = await store.register({ ...createRequest(teamId, [], [], () => []), counted: true })
-  return found.held
+export async function countOfTeam(store: SuiteStore, teamId: string): Promise<number | undefined> {
+  const { found } = await store.register({ ...createRequest(teamId, [], [], () => []), needsCount: true })
+  return found.teamCount
 }
 
 /** Sorts registrations, which a store may return in any order, in the order of `domains`. */

@@ -1,7 +1,7 @@
 import type { Awaitable } from '../time/awaitable.ts'
 import { createDeadline } from '../time/deadline.ts'
 import { allOrNothingCases } from './all-or-nothing-cases.ts'
-import { countHeld } from './calls.ts'
+import { countOfTeam } from './calls.ts'
 import { checkEqual, describeFailedCase } from './check.ts'
 import { findCases, getCases } from './find-cases.ts'
 import { hostileTextCases } from './hostile-text-cases.ts'
@@ -99,7 +99,7 @@ const featureCases: readonly CaseDefinition[] = [
         if (features.includes(part) && isThere(part)) found.push(part)
       }
       if (store.isInTransaction) found.push('isInTransaction')
-      if ((await countHeld(store, '1')) !== undefined) found.push('held')
+      if ((await countOfTeam(store, '1')) !== undefined) found.push('teamCount')
       checkEqual('the optional parts of the store', found.sort(), [...features].sort())
     },
   },
@@ -125,9 +125,9 @@ const definitions: readonly CaseDefinition[] = [
   ...withFeatures(['release'], releaseCases),
   ...withFeatures(['synchronize', 'synchronizePending'], [...sweepCases, ...refusalCases, ...pendingCases]),
   ...withFeatures(['list'], listCases),
-  ...withFeatures(['held'], limitCases),
+  ...withFeatures(['teamCount'], limitCases),
   ...withFeatures(['import', 'list', 'release', 'synchronizePending', 'countPending'], importCases),
-  ...withFeatures(['transfer', 'held', 'list', 'release', 'synchronizePending', 'countPending'], transferCases),
+  ...withFeatures(['transfer', 'teamCount', 'list', 'release', 'synchronizePending', 'countPending'], transferCases),
 ]
 
 /** The cases cause refusals on purpose, so these are not logged. */

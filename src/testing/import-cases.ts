@@ -95,7 +95,7 @@ export const importCases: readonly CaseDefinition[] = [
       const rows = [toImport('a.com', { synchronized: false }), toImport('b.com', { synchronized: false })]
       await importInto(store, rows)
       await methodOf(store, 'release')('1', ['a.com'])
-      const request = { from: '1', to: '2', domains: ['b.com'], counted: false, decide: () => true }
+      const request = { from: '1', to: '2', domains: ['b.com'], needsCount: false, decide: () => true }
       const { saved } = await methodOf(store, 'transfer')(request)
       const pending = await methodOf(store, 'listPending')()
       checkEqual(

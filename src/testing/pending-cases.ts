@@ -50,7 +50,7 @@ export const pendingCases: readonly CaseDefinition[] = [
       const store = await open()
       await save(store, '1', ['a.com', 'b.com', 'c.com'])
       await releaseDomains(store, '1', ['a.com', 'b.com'])
-      await store.transfer?.({ from: '1', to: '2', domains: ['c.com'], counted: false, decide: () => true })
+      await store.transfer?.({ from: '1', to: '2', domains: ['c.com'], needsCount: false, decide: () => true })
       checkEqual('the result of countPending', await methodOf(store, 'countPending')(), 0)
     },
   },

@@ -9,11 +9,11 @@ type OptionalMethods = Pick<
   'get' | 'synchronizePending' | 'countPending' | 'pendingStats' | 'retryPending' | 'settlePending' | 'listPending'
 >
 
-/** An optional part of a store. `held` means that the store counts a team's registrations, for teams with a limit. */
+/** An optional part of a store. `teamCount`: the store counts a team's registrations, for teams with a limit. */
 export type StoreFeature =
   | 'synchronize'
   | 'isInTransaction'
-  | 'held'
+  | 'teamCount'
   | 'find'
   | 'release'
   | 'list'
@@ -30,7 +30,7 @@ export type StoreFeature =
  */
 export const managedStoreFeatures: readonly StoreFeature[] = [
   'synchronize',
-  'held',
+  'teamCount',
   'find',
   'get',
   'release',

@@ -1,7 +1,7 @@
 import { transfer } from '../operations/transfer.ts'
 import type { Change, Registration } from '../rules/registration.ts'
 import type { TransferredRegistrations } from '../store/contract.ts'
-import { attempt, countHeld, lookUp, manyDomains, methodOf, save, submitForCodes, toDomains } from './calls.ts'
+import { attempt, countOfTeam, lookUp, manyDomains, methodOf, save, submitForCodes, toDomains } from './calls.ts'
 import { checkEqual, checkThat } from './check.ts'
 import { createGate, createMonitor, runSweep, SOON, sweepUntil, synchronize } from './monitor.ts'
 import type { CaseDefinition } from './store-case.ts'
@@ -12,7 +12,7 @@ const transferFrom = async (
   teams: readonly [from: string, to: string],
   domains: readonly string[],
   decide: (found: TransferredRegistrations['found']) => boolean = () => true,
-) => methodOf(store, 'transfer')({ from: teams[0], to: teams[1], domains, counted: true, decide })
+) => methodOf(store, 'transfer')({ from: teams[0], to: teams[1], domains, needsCount: true, decide })
 
 const soon = { synchronizeTimeLimit: SOON }
 
@@ -61,7 +61,7 @@ export const transferCases: readonly CaseDefinition[] = [
       checkEqual('the names that the new team lists', await listed('2'), ['*.c.com', 'a.com', 'b.com'])
       checkEqual(
         'how many registrations each team has',
-        [await countHeld(store, '1'), await countHeld(store, '2')],
+        [await countOfTeam(store, '1'), await countOfTeam(store, '2')],
         [1, 3],
       )
       const none = await transfer(store, { from: '1', to: '4', domains: ['y.com'] })
@@ -76,7 +76,7 @@ export const transferCases: readonly CaseDefinition[] = [
       await save(store, '1', ['a.com', 'b.com'])
       await save(store, '2', ['c.com'])
       const { found, saved } = await transferFrom(store, ['1', '2'], ['a.com', 'b.com'], () => false)
-      checkEqual('how many registrations the new team has', found.held, 1)
+      checkEqual('how many registrations the new team has', found.teamCount, 1)
       checkEqual('the saved registrations', saved, [])
       checkEqual('the teams of the names', await teamsOf(store, ['a.com', 'b.com']), ['1', '1'])
     },
@@ -240,7 +240,11 @@ export const transferCases: readonly CaseDefinition[] = [
       await Promise.all(moves.map(({ from, domains }) => save(store, from, domains)))
       await save(store, '4', manyDomains(4, 'held-'))
       await Promise.allSettled(moves.map(move => transfer(store, move)))
-      checkEqual('how many registrations the team has after transfers from three teams', await countHeld(store, '4'), 5)
+      checkEqual(
+        'how many registrations the team has after transfers from three teams',
+        await countOfTeam(store, '4'),
+        5,
+      )
 
       const another = await open()
       await save(another, '1', domains)
@@ -248,7 +252,7 @@ export const transferCases: readonly CaseDefinition[] = [
         ...domains.map(domain => transfer(another, { from: '1', to: '4', domains: [domain] })),
         ...manyDomains(8, 'new.').map(domain => submitForCodes(another, '4', [domain])),
       ])
-      checkEqual('how many registrations the team has after transfers and calls', await countHeld(another, '4'), 5)
+      checkEqual('how many registrations the team has after transfers and calls', await countOfTeam(another, '4'), 5)
     },
   },
 ]

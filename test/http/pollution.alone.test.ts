@@ -10,7 +10,19 @@ const names = [
   ...['json', 'text', 'bytes', 'stream', 'body', 'raw', 'id', 'method', 'path', 'query', 'header', 'origin'],
   ...['keys', 'store', 'scopes', 'type', 'teamId', 'organizationId', 'keyPrefix', 'expiresAt', 'revokedAt', 'hash'],
   ...['domains', 'team_id', 'limit', 'after', 'format', 'status', 'code', 'message', 'headers', 'cause', 'error'],
-  ...['data', 'maxDomains', 'state', 'held', 'counted', 'valid', 'input', 'refusal', 'domain', 'domainId', 'lease'],
+  ...[
+    'data',
+    'maxDomains',
+    'state',
+    'teamCount',
+    'needsCount',
+    'valid',
+    'input',
+    'refusal',
+    'domain',
+    'domainId',
+    'lease',
+  ],
   ...['done', 'value', 'signal', 'timeLimit', 'onError', 'operation'],
 ]
 const values = ['x', 1, true, null, () => 'x']

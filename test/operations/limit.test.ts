@@ -68,11 +68,11 @@ describe('a call', () => {
     const store = createStore({ teams: [{ ...toTeam(0), maxDomains }] })
     const asked = vi.spyOn(store, 'register')
     expect(await register(store, ['a.com'])).toMatchObject({ created: 1 })
-    expect(asked.mock.calls[0]?.[0]).not.toHaveProperty('counted')
+    expect(asked.mock.calls[0]?.[0]).not.toHaveProperty('needsCount')
     await save(store, '2', ['b.com'])
     const moved = vi.spyOn(store, 'transfer')
     expect(await transfer(store, { from: '2', to: '1' })).toHaveLength(1)
-    expect(moved.mock.calls[0]?.[0]).toMatchObject({ counted: false })
+    expect(moved.mock.calls[0]?.[0]).toMatchObject({ needsCount: false })
   })
 
   test('of a suspended team is rejected because of the suspension, even if it also exceeds the limit', async () => {
@@ -87,10 +87,10 @@ describe('a call', () => {
     [Number.NaN, 'NaN'],
   ])(
     "of a team with a limit fails if the store's count is %o, saves nothing, and the cause says why",
-    async (held, shown) => {
+    async (teamCount, shown) => {
       const store = createLimitedStore(5)
       await register(store, ['held.com'])
-      const miscount = <Answer extends object>(found: Answer) => ({ ...found, held: held as number })
+      const miscount = <Answer extends object>(found: Answer) => ({ ...found, teamCount: teamCount as number })
       const blind: DomainStore = {
         findTeam: store.findTeam,
         find: async question => miscount(await store.find(question)),

@@ -310,7 +310,7 @@ describe('a transfer', () => {
     const blind = {
       ...store,
       transfer: (request: Parameters<NonNullable<ManagedStore['transfer']>>[0]) =>
-        store.transfer?.({ ...request, counted: false }) as never,
+        store.transfer?.({ ...request, needsCount: false }) as never,
     }
     const error = await rejection(transfer(blind, { from: '1', to: '5', domains: ['a.com'] }))
     expect(error).toMatchObject({ status: 500, code: 'internal_error' })

@@ -198,7 +198,7 @@ test.each([
   for (const call of [
     () => save(store, '1', ['www.example.com']),
     async () => store.release('1', ['held.com']),
-    async () => store.transfer?.({ from: '1', to: '2', domains: ['held.com'], counted: false, decide: () => true }),
+    async () => store.transfer?.({ from: '1', to: '2', domains: ['held.com'], needsCount: false, decide: () => true }),
   ])
     await rejection(Promise.resolve(call()))
   expect(isSent).toBe(true)

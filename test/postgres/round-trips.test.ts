@@ -69,7 +69,7 @@ test('a call for a team with a limit needs only two round trips, and locks the t
   const name = toTestName('limited.com')
   const request = createRequest('1', [name], [], () => [name])
   trips = []
-  await store.register({ ...request, counted: true })
+  await store.register({ ...request, needsCount: true })
   expect(trips).toEqual([[...first, 'SELECT'], second])
   const pool = server.createPool()
   const { rows } = await pool.query(`SELECT registrable_domain FROM domain_registration.locks ORDER BY 1`)

@@ -35,7 +35,7 @@ test('new IDs of calls and transfers sort last, even if the clocks of two proces
   setClock(now)
   await save(other, '1', ['c.com', 'd.com'])
   expect(toDomains(await store.list())).toEqual(['a.com', 'b.com', 'c.com', 'd.com'])
-  await other.transfer?.({ from: '1', to: '2', domains: ['a.com'], counted: false, decide: () => true })
+  await other.transfer?.({ from: '1', to: '2', domains: ['a.com'], needsCount: false, decide: () => true })
   expect(toDomains(await store.list())).toEqual(['b.com', 'c.com', 'd.com', 'a.com'])
   // The order of the following names must not depend on the random parts of their IDs.
   const domains = manyDomains(20)

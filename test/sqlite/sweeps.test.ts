@@ -56,7 +56,7 @@ test('after a sweep of another store, a store without a monitor records a releas
   await save(store, '1', ['a.com', 'b.com'])
   await createSqliteStore({ ...shared, synchronize() {} }).synchronizePending()
   await store.release('1', ['a.com'])
-  await store.transfer?.({ from: '1', to: '2', domains: ['b.com'], counted: false, decide: () => true })
+  await store.transfer?.({ from: '1', to: '2', domains: ['b.com'], needsCount: false, decide: () => true })
   const pending = (await store.listPending()).map(({ kind, domain, teamId }) => `${kind} ${domain} of ${teamId}`)
   expect(pending.toSorted()).toEqual(['registered b.com of 2', 'released a.com of 1', 'released b.com of 1'])
 })

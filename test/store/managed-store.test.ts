@@ -32,7 +32,7 @@ test('a store calls the methods of its backend with the right `this`, so a class
   const store = createManagedStore(backend, { findTeam })
   await save(store, '1', ['a.com'])
   await store.find(createRequest('1', [toTestName('a.com')], [], () => []))
-  await store.transfer?.({ from: '1', to: '2', domains: ['a.com'], counted: false, decide: () => true })
+  await store.transfer?.({ from: '1', to: '2', domains: ['a.com'], needsCount: false, decide: () => true })
   await store.release('2', [createUuidGenerator()()])
   expect(await store.get(createUuidGenerator()())).toBeNull()
   expect([await store.count(), (await store.list()).length]).toEqual([1, 1])
@@ -50,7 +50,7 @@ test.each([
 
 test('a transfer from a team whose ID is a number is rejected', async () => {
   const store = createManagedStore(createMemoryBackend(), { findTeam })
-  const request = { from: 1 as never, to: '2', domains: ['a.com'], counted: false, decide: () => true }
+  const request = { from: 1 as never, to: '2', domains: ['a.com'], needsCount: false, decide: () => true }
   expect(await rejection((async () => store.transfer?.(request))())).toBeInstanceOf(TypeError)
 })
 

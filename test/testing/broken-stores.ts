@@ -848,14 +848,14 @@ const ofListing: readonly BrokenStore[] = [
 ]
 
 const ofLimits: readonly BrokenStore[] = [
-  broken('held-is-counted', 'counts the registrations of all teams', { count: rows => rows.length }),
-  wrapped('held-is-counted-by-find', 'counts registrations in register, but not in find', store => ({
+  broken('team-count', 'counts the registrations of all teams', { count: rows => rows.length }),
+  wrapped('team-count-by-find', 'counts registrations in register, but not in find', store => ({
     async find(question) {
-      const { held: _, ...found } = await store.find(question)
+      const { teamCount: _, ...found } = await store.find(question)
       return found
     },
   })),
-  broken('held-is-less-after-a-release', 'never lowers its count of registrations', () => {
+  broken('team-count-is-less-after-a-release', 'never lowers its count of registrations', () => {
     let most = 0
     return { count: (rows, teamId) => (most = Math.max(most, soundSteps.count(rows, teamId))) }
   }),
@@ -929,7 +929,7 @@ const ofTransfers: readonly BrokenStore[] = [
   })),
   changingTransfers('transfer-counts', 'does not check the limit of the new team in a transfer', request => ({
     ...request,
-    counted: false,
+    needsCount: false,
   })),
   transferring('transfer-keeps-names-watched', 'does not push the two changes of a transfer in order', {
     mustFollow: () => false,

@@ -47,7 +47,7 @@ describe('the cases of the suite', () => {
       const { findTeam, register } = createNaiveStore(setup)
       return { findTeam, register, isInTransaction: true }
     }
-    const later: readonly StoreFeature[] = ['isInTransaction', 'held']
+    const later: readonly StoreFeature[] = ['isInTransaction', 'teamCount']
     expect([...(await findFailures({ createStore, features: later }))]).toEqual([])
   })
 

@@ -106,7 +106,7 @@ export const shareRegistrableDomain = (one: RegistrationStep, other: Registratio
   one.registrableDomains.some(domain => other.registrableDomains.includes(domain))
 
 const shareLimit = (one: RegistrationStep, other: RegistrationStep) =>
-  one.counted === true && other.counted === true && one.teamId === other.teamId
+  one.needsCount === true && other.needsCount === true && one.teamId === other.teamId
 
 export const mustTakeTurns = (one: RegistrationStep, other: RegistrationStep) =>
   shareRegistrableDomain(one, other) || shareLimit(one, other)
@@ -205,9 +205,9 @@ function createNaiveBackend(changes: Partial<Steps> = {}) {
   let calls = 0
 
   function look(question: LookUp, hasWaited = false): LookUpResult {
-    const { domains, bases, teamId, counted } = question
+    const { domains, bases, teamId, needsCount } = question
     const found = {
-      ...(counted && { held: steps.count(rows, teamId) }),
+      ...(needsCount && { teamCount: steps.count(rows, teamId) }),
       registrations: rows
         .filter(row => domains.some(domain => steps.matches(row, domain, question)))
         .map(row => steps.toRegistration(row, tables)),
@@ -280,15 +280,15 @@ function createNaiveBackend(changes: Partial<Steps> = {}) {
       }
       return registrations
     },
-    async transfer({ from, to, counted, decide }, { names, domainIds }, { lease, isPushed }) {
+    async transfer({ from, to, needsCount, decide }, { names, domainIds }, { lease, isPushed }) {
       const isAsked = (row: Row) => domainIds.includes(row.domainId) || names.some(name => name.domain === row.domain)
       const findHeld = () => rows.filter(row => isAsked(row) && row.teamId === from)
       const registrableDomains = [...names, ...findHeld()].map(({ registrableDomain }) => registrableDomain)
-      const unlock = await lock({ teamId: to, counted, registrableDomains, from } as unknown as RegistrationStep)
+      const unlock = await lock({ teamId: to, needsCount, registrableDomains, from } as unknown as RegistrationStep)
       try {
         const held = findHeld()
         const registrations = held.map(row => steps.toRegistration(row, tables))
-        const found = { registrations, ...(counted && { held: steps.count(rows, to) }) }
+        const found = { registrations, ...(needsCount && { teamCount: steps.count(rows, to) }) }
         await pause()
         if (!decide(found)) return { found, saved: [] }
         await pause()

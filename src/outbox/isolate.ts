@@ -6,6 +6,8 @@ export interface Progress {
   readonly failures: number
   /** Failures since the last success. */
   readonly failuresInARow: number
+  /** The last failures, as far as they put their parts off. */
+  readonly putOffInARow: number
   /** The last failure. */
   readonly cause: unknown
 }
@@ -72,7 +74,7 @@ export async function isolate<Item>(
     const size = sizeOf?.(item)
     if (size !== undefined) sizes.set(item, size)
   }
-  const progress = { hasSucceeded: false, failures: 0, failuresInARow: 0, cause: undefined as unknown }
+  const progress = { hasSucceeded: false, failures: 0, failuresInARow: 0, putOffInARow: 0, cause: undefined as unknown }
   let window = first
   while (queue.length > 0 && !isOver(progress)) {
     const part = takePart(queue, sizes, window)
@@ -81,12 +83,14 @@ export async function isolate<Item>(
       for (const item of part) unfinished.delete(item)
       progress.hasSucceeded = true
       progress.failuresInARow = 0
+      progress.putOffInARow = 0
       window = Math.min(largest, 2 * window)
       continue
     }
     progress.cause = failure.cause
     progress.failures += 1
     progress.failuresInARow += 1
+    progress.putOffInARow = failure.isPutOff ? progress.putOffInARow + 1 : 0
     const isLate = failure.cause instanceof TimeLimitError
     const smaller = Math.max(1, Math.floor(part.length / (isLate ? 4 : 2)))
     if (isLate || progress.failuresInARow > 1) window = smaller

@@ -1,3 +1,13 @@
+import { describeReason } from '../errors/failure-log.ts'
+import { TimeLimitError } from '../time/deadline.ts'
+import { isMonitorUnavailable, type LeasedChange, LONGEST_WAIT, type Postponement } from './contract.ts'
+import type { ItemFailure, Progress } from './isolate.ts'
+
+/** The default time limit of each push, in milliseconds. Leases and waits depend on the time limit. */
+export const DEFAULT_PUSH_TIME_LIMIT = 30_000
+/** The first wait, 5 seconds by default. The backoff doubles with each refusal. */
+const firstWait = (timeLimit: number) => timeLimit / 6
+
 /** The answer of the monitor to the last push of a change, and how many changes that push had. */
 export type Answer = 'accepted' | 'denied alone' | 'unavailable alone' | 'failed with others' | 'not pushed'
 
@@ -47,4 +57,82 @@ export function findRow(answer: Answer, accepts: boolean, refusals: number): Pol
     row.accepts !== (accepts ? 'no' : 'yes') &&
     row.refusals !== (refusals > 0 ? 'none' : 'some')
   return policy.find(isMatch) as PolicyRow
+}
+
+/** The changes that a call or a sweep did not deliver. */
+interface Undelivered {
+  /** The last failure of each change; `null` if the monitor has not answered a push of the change. */
+  readonly unfinished: ReadonlyMap<LeasedChange, ItemFailure | null>
+  /** Whether the monitor has accepted any change. */
+  readonly hasSucceeded: boolean
+  /** Whether each change was pushed alone, and no others are due. */
+  readonly areAllAlone: boolean
+}
+
+/**
+ * Applies the {@link policy} to changes that were not delivered.
+ *
+ * @param timeLimit The time limit of a push, in milliseconds.
+ * @param random Returns a number from 0 to 1 (exclusive), for jitter: changes that failed together are not retried
+ *   together.
+ */
+export function postponeAll(
+  { unfinished, hasSucceeded, areAllAlone }: Undelivered,
+  timeLimit: number,
+  random: () => number,
+): readonly Postponement[] {
+  const backoff = (refusals: number) =>
+    Math.min(LONGEST_WAIT, firstWait(timeLimit) * 2 ** refusals) * (1 - random() / 2)
+  const waits = { never: 0, 'at once': 0, 'after the first wait': firstWait(timeLimit) }
+  return [...unfinished].map(([change, failure]) => {
+    const answer = toAnswer(failure)
+    const accepts = hasSucceeded || (areAllAlone && answer === 'denied alone')
+    const { becomes, due } = findRow(answer, accepts, change.refusals)
+    const wait = due === 'after the backoff' ? backoff(change.refusals) : waits[due]
+    return {
+      change,
+      wait: Math.max(wait, readRetryAfter(failure?.cause) ?? 0),
+      failure: failure ? describeReason(failure.cause) : undefined,
+      refusals: change.refusals + Number(becomes === 'refused'),
+    }
+  })
+}
+
+function toAnswer(failure: ItemFailure | null): Answer {
+  if (!failure) return 'not pushed'
+  if (!failure.isAlone) return 'failed with others'
+  return isDenial(failure.cause) ? 'denied alone' : 'unavailable alone'
+}
+
+/** Whether a failure says that a change is at fault, and not that the monitor is unavailable. */
+const isDenial = (cause: unknown) => !isMonitorUnavailable(cause) && !(cause instanceof TimeLimitError)
+
+/** @returns After how many milliseconds the monitor wants a retry, but at most an hour. */
+export function readRetryAfter(cause: unknown): number | undefined {
+  const retryAfter = isMonitorUnavailable(cause) ? cause.retryAfter : undefined
+  return typeof retryAfter === 'number' && retryAfter >= 0 ? Math.min(LONGEST_WAIT, retryAfter) : undefined
+}
+
+/** After this many consecutive failures, a call or a sweep pushes nothing more. */
+const MOST_FAILURES_IN_A_ROW = 8
+/**
+ * The same, if nothing was accepted the last time, or if something was accepted, and then the monitor says that it is
+ * unavailable: it may have had enough.
+ */
+export const FEW_FAILURES_IN_A_ROW = 3
+/** After this many consecutive failures with a `Retry-After`, all changes wait, not only those that were pushed. */
+const MOST_PUT_OFF_IN_A_ROW = 2
+/** After this many failures, a call or a sweep leaves the remaining changes to the next sweep. */
+const MOST_FAILURES = 100
+
+/**
+ * Whether a call or a sweep leaves the remaining changes to the next sweep.
+ *
+ * @param wasUnavailable Whether nothing was accepted the last time.
+ */
+export function hasFailedEnough(progress: Progress, wasUnavailable: boolean): boolean {
+  const { hasSucceeded, failures, failuresInARow, putOffInARow, cause } = progress
+  if (wasUnavailable) return failuresInARow >= FEW_FAILURES_IN_A_ROW
+  const mostInARow = hasSucceeded && !isDenial(cause) ? FEW_FAILURES_IN_A_ROW : MOST_FAILURES_IN_A_ROW
+  return putOffInARow >= MOST_PUT_OFF_IN_A_ROW || failuresInARow >= mostInARow || failures >= MOST_FAILURES
 }

@@ -1,12 +1,10 @@
-import { describeReason } from '../errors/failure-log.ts'
 import type { Registration } from '../rules/registration.ts'
 import { trace } from '../runtime/tracing.ts'
-import { createDeadline, type Deadline, runWithin, TimeLimitError } from '../time/deadline.ts'
+import { createDeadline, type Deadline, runWithin } from '../time/deadline.ts'
 import {
   changeOf,
   isMonitorUnavailable,
   type LeasedChange,
-  LONGEST_WAIT,
   type Outbox,
   type Postponement,
   type Push,
@@ -14,8 +12,9 @@ import {
   type SynchronizationErrorHandler,
   toChange,
 } from './contract.ts'
-import { type Failure, type Isolated, type ItemFailure, isolate, type Progress } from './isolate.ts'
-import { type Answer, findRow } from './policy.ts'
+import { type Failure, type Isolated, isolate, type Progress } from './isolate.ts'
+import { FEW_FAILURES_IN_A_ROW, hasFailedEnough, postponeAll, readRetryAfter } from './policy.ts'
+import { createTurns } from './turns.ts'
 
 interface SynchronizerOptions {
   readonly push: Push
@@ -29,8 +28,6 @@ interface SynchronizerOptions {
   readonly random?: (() => number) | undefined
 }
 
-/** The default time limit of each push, in milliseconds. Leases and backoff depend on it. */
-export const DEFAULT_PUSH_TIME_LIMIT = 30_000
 /** The default maximum number of pushes at once. */
 const DEFAULT_MAX_PUSHES = 20
 /**
@@ -40,19 +37,6 @@ const DEFAULT_MAX_PUSHES = 20
 const pushingTime = (timeLimit: number) => 2 * timeLimit
 /** The length of a lease, 90 seconds by default. A process must have stopped pushing before its lease expires. */
 export const leaseFor = (timeLimit: number) => 3 * timeLimit
-/** The first wait, 5 seconds by default. The backoff doubles with each refusal. */
-const firstWait = (timeLimit: number) => timeLimit / 6
-/** After this many consecutive failures, a call or a sweep pushes nothing more. */
-const MOST_FAILURES_IN_A_ROW = 8
-/**
- * The same, if nothing was accepted the last time, or if something was accepted, and then the monitor says that it is
- * unavailable: it may have had enough.
- */
-const FEW_FAILURES_IN_A_ROW = 3
-/** After this many consecutive failures with a `Retry-After`, all changes wait, not only those that were pushed. */
-const MOST_PUT_OFF_IN_A_ROW = 2
-/** After this many failures, a call or a sweep leaves the remaining changes to the next sweep. */
-const MOST_FAILURES = 100
 /** The resolution of timers, in milliseconds. */
 const SHORTEST_WAIT = 1
 /** How many sizes a process remembers. If it forgets them, isolating a failing change takes a few more pushes. */
@@ -61,7 +45,7 @@ const MOST_SIZES = 10_000
 /** The changes of a call or a sweep. */
 interface Work {
   readonly changes: readonly LeasedChange[]
-  /** Whether no other changes are due. */
+  /** Whether no other changes are known to be due. */
   readonly isAll: boolean
   readonly deadline: Deadline
   readonly signal: AbortSignal | undefined
@@ -69,8 +53,8 @@ interface Work {
 
 /** The outcome of pushing some changes. */
 interface Outcome extends Isolated<LeasedChange> {
-  /** Whether pushing ended before each change was pushed. */
-  readonly isEarly: boolean
+  /** Whether each change that was not delivered was pushed alone, and no others are known to be due. */
+  readonly areAllAlone: boolean
   readonly isStopped: boolean
 }
 
@@ -94,10 +78,6 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
   let isUnavailable = false
   const sizes = new Map<string, number>()
 
-  /** The wait is exponential, with jitter, so changes that failed together are not retried together. */
-  const backoff = (refusals: number) =>
-    Math.min(LONGEST_WAIT, firstWait(timeLimit) * 2 ** refusals) * (1 - random() / 2)
-
   /** A process may have been frozen since the lease began, so pushing also ends when the lease does. */
   function deadlineOf(leasedAt: number): Deadline {
     const leased = leasedAt + leaseFor(timeLimit) - performance.now()
@@ -109,7 +89,10 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
     // Without a turn, there is no time to push anything.
     const isTurn = await turns.enter(work.deadline.remaining(), work.signal)
     try {
-      return await postpone(work, await pushInParts(work))
+      const outcome = toOutcome(work, await pushInParts(work))
+      const postponements = postponeAll(outcome, timeLimit, random)
+      if (postponements.length > 0) await save(postponements)
+      return outcome
     } finally {
       if (isTurn) turns.leave()
     }
@@ -117,7 +100,6 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
 
   async function pushInParts({ changes, deadline, signal }: Work): Promise<Isolated<LeasedChange>> {
     let slowest = SHORTEST_WAIT
-    let putOffInARow = 0
 
     /** @throws A failure of the store, which ends the work, unlike a failure of the monitor. */
     async function attempt(part: readonly LeasedChange[]): Promise<Failure | null> {
@@ -127,23 +109,16 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
       try {
         await runWithin({ milliseconds, message, signal }, signal => pushOnce(push, part, signal))
       } catch (cause) {
-        const isPutOff = readRetryAfter(cause) !== undefined
-        putOffInARow = isPutOff ? putOffInARow + 1 : 0
-        return { cause, isPutOff }
+        return { cause, isPutOff: readRetryAfter(cause) !== undefined }
       }
       slowest = Math.max(slowest, performance.now() - begun)
-      putOffInARow = 0
       await outbox.finish(part)
       return null
     }
 
-    function isOver({ failures, failuresInARow, hasSucceeded, cause }: Progress): boolean {
-      // With less time than the slowest push took, a push might time out, and would then have to be repeated.
-      if (signal?.aborted || deadline.remaining() / 2 < slowest) return true
-      if (isUnavailable) return failuresInARow >= FEW_FAILURES_IN_A_ROW
-      const mostInARow = hasSucceeded && !isDenial(cause) ? FEW_FAILURES_IN_A_ROW : MOST_FAILURES_IN_A_ROW
-      return putOffInARow >= MOST_PUT_OFF_IN_A_ROW || failuresInARow >= mostInARow || failures >= MOST_FAILURES
-    }
+    // With less time than the slowest push took, a push might time out, and would then have to be repeated.
+    const isOver = (progress: Progress) =>
+      signal?.aborted || deadline.remaining() / 2 < slowest || hasFailedEnough(progress, isUnavailable)
 
     const result = await isolate(changes, {
       attempt,
@@ -169,33 +144,8 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
     }
   }
 
-  async function postpone({ isAll, signal }: Work, result: Isolated<LeasedChange>): Promise<Outcome> {
-    const isStopped = signal?.aborted ?? false
-    const unfinished = new Map(result.unfinished)
-    // The monitor has not answered the push that was aborted.
-    for (const [change, failure] of unfinished)
-      if (isStopped && failure?.cause === signal?.reason) unfinished.set(change, null)
-    const areAllAlone = isAll && [...unfinished.values()].every(failure => failure?.isAlone)
-    const waits = { never: 0, 'at once': 0, 'after the first wait': firstWait(timeLimit) }
-    const postponements = [...unfinished].map(([change, failure]): Postponement => {
-      const answer = toAnswer(failure)
-      // If each change was pushed alone, no other change waits for the monitor.
-      const accepts = result.hasSucceeded || (areAllAlone && answer === 'denied alone')
-      const { becomes, due } = findRow(answer, accepts, change.refusals)
-      const wait = due === 'after the backoff' ? backoff(change.refusals) : waits[due]
-      return {
-        change,
-        wait: Math.max(wait, readRetryAfter(failure?.cause) ?? 0),
-        failure: failure ? describeReason(failure.cause) : undefined,
-        refusals: change.refusals + Number(becomes === 'refused'),
-      }
-    })
-    if (postponements.length > 0) await record(postponements)
-    return { ...result, unfinished, isEarly: !areAllAlone, isStopped }
-  }
-
   /** Some databases cannot store every character. The text of a failure must not prevent its change from waiting. */
-  async function record(postponements: readonly Postponement[]): Promise<void> {
+  async function save(postponements: readonly Postponement[]): Promise<void> {
     try {
       await outbox.postpone(postponements)
     } catch (error) {
@@ -255,49 +205,14 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
   }
 }
 
-/** Whether a failure says that a change is at fault, and not that the monitor is unavailable. */
-const isDenial = (cause: unknown) => !isMonitorUnavailable(cause) && !(cause instanceof TimeLimitError)
-
-/** The answer in the {@link policy}, of a change that was not accepted. */
-function toAnswer(failure: ItemFailure | null): Answer {
-  if (!failure) return 'not pushed'
-  if (!failure.isAlone) return 'failed with others'
-  return isDenial(failure.cause) ? 'denied alone' : 'unavailable alone'
-}
-
-/** Lets at most `most` calls and sweeps push at once. The others wait in line. */
-function createTurns(most: number) {
-  let free = most
-  const waiting: (() => void)[] = []
-  return {
-    /** Resolves to whether the turn came within the time, and before `signal` was aborted. */
-    enter(milliseconds: number, signal: AbortSignal | undefined): boolean | Promise<boolean> {
-      if (free > 0) {
-        free -= 1
-        return true
-      }
-      return new Promise(resolve => {
-        const settle = (isTurn: boolean) => {
-          clearTimeout(timer)
-          signal?.removeEventListener('abort', leave)
-          resolve(isTurn)
-        }
-        const enter = () => settle(true)
-        const leave = () => {
-          waiting.splice(waiting.indexOf(enter), 1)
-          settle(false)
-        }
-        const timer = setTimeout(leave, milliseconds)
-        signal?.addEventListener('abort', leave, { once: true })
-        waiting.push(enter)
-      })
-    },
-    leave(): void {
-      const next = waiting.shift()
-      if (next) next()
-      else free += 1
-    },
-  }
+function toOutcome({ isAll, signal }: Work, result: Isolated<LeasedChange>): Outcome {
+  const isStopped = signal?.aborted ?? false
+  const unfinished = new Map(result.unfinished)
+  // The monitor has not answered the push that was aborted.
+  for (const [change, failure] of unfinished)
+    if (isStopped && failure?.cause === signal?.reason) unfinished.set(change, null)
+  const areAllAlone = isAll && [...unfinished.values()].every(failure => failure?.isAlone)
+  return { ...result, unfinished, areAllAlone, isStopped }
 }
 
 const pushOnce = (push: Push, part: readonly LeasedChange[], signal: AbortSignal) =>
@@ -308,19 +223,13 @@ const pushOnce = (push: Push, part: readonly LeasedChange[], signal: AbortSignal
 
 const toAscii = (text: string) => text.replace(/[^ -~]/g, '?')
 
-/** @returns After how many milliseconds the monitor wants a retry, but at most an hour. */
-function readRetryAfter(cause: unknown): number | undefined {
-  const retryAfter = isMonitorUnavailable(cause) ? cause.retryAfter : undefined
-  return typeof retryAfter === 'number' && retryAfter >= 0 ? Math.min(LONGEST_WAIT, retryAfter) : undefined
-}
-
 /**
  * Reports each change that failed alone, unless nothing was accepted and other changes still wait. If pushing ended
  * early without being stopped, also reports the reason, once.
  */
 function tell(outcome: Outcome, report: SynchronizationErrorHandler): void {
-  const { unfinished, cause, hasSucceeded, isEarly, isStopped } = outcome
-  if (isEarly && cause !== undefined && !isStopped) report(cause)
-  if (isEarly && !hasSucceeded) return
+  const { unfinished, cause, hasSucceeded, areAllAlone, isStopped } = outcome
+  if (!areAllAlone && cause !== undefined && !isStopped) report(cause)
+  if (!areAllAlone && !hasSucceeded) return
   for (const [change, failure] of unfinished) if (failure?.isAlone) report(failure.cause, toChange(change))
 }

@@ -10,7 +10,8 @@ import {
   type SweepResult,
   type SynchronizationErrorHandler,
 } from '../outbox/contract.ts'
-import { createSynchronizer, DEFAULT_PUSH_TIME_LIMIT, leaseFor } from '../outbox/synchronizer.ts'
+import { DEFAULT_PUSH_TIME_LIMIT } from '../outbox/policy.ts'
+import { createSynchronizer, leaseFor } from '../outbox/synchronizer.ts'
 import { baseOf, isWildcard, type Name } from '../rules/name.ts'
 import type {
   ImportFindings,

@@ -69,7 +69,7 @@ export type { NameRefusal } from './rules/submitted.ts'
 export type { TraceContext } from './runtime/tracing.ts'
 export type { DomainStore, ListOptions } from './store/contract.ts'
 export type { ManagedStore } from './store/managed-store.ts'
-export type { ExportDomainsQuery, ListDomainsQuery, RegisterDomainsRequest } from './wire/query.ts'
+export type { ExportDomainsQuery, ListDomainsQuery, RegisterDomainsRequest } from './wire/requests.ts'
 export {
   countTotals,
   type DeleteDomainsResponse,

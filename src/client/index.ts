@@ -1,4 +1,4 @@
-export type { RegisterDomainsRequest } from '../wire/query.ts'
+export type { RegisterDomainsRequest } from '../wire/requests.ts'
 export type {
   DeleteResult,
   DomainResult,

@@ -10,7 +10,7 @@ import {
 } from '../errors/call-errors.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 import { createDeadline, TimeLimitError } from '../time/deadline.ts'
-import type { Query } from '../wire/query.ts'
+import type { Query } from '../wire/requests.ts'
 
 interface BodyLimits {
   /** The maximum size of a body, in bytes. */

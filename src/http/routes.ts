@@ -5,8 +5,7 @@ import { runExport, runList } from '../operations/list-domains.ts'
 import { runPreview } from '../operations/preview-domains.ts'
 import { type RegisterDomainsOptions, runRegister } from '../operations/register-domains.ts'
 import type { DomainStore } from '../store/contract.ts'
-import { parseFormat, type Query, takeParameters } from '../wire/query.ts'
-import { requests } from '../wire/request-schemas.ts'
+import { parseFormat, type Query, requests, takeParameters } from '../wire/requests.ts'
 import type {
   DeleteDomainsResponse,
   ListDomainsResponse,

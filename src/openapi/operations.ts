@@ -3,7 +3,7 @@ import type { ErrorCode } from '../errors/api-error.ts'
 import { withoutTrailingSlash } from '../http/options.ts'
 import type { OperationName } from '../http/request.ts'
 import { operations } from '../http/routes.ts'
-import { expectedAfter, MAX_DOMAINS, requests } from '../wire/request-schemas.ts'
+import { expectedAfter, MAX_DOMAINS, requests } from '../wire/requests.ts'
 import { type AnsweredOperation, type AnswerSettings, describeResponses } from './responses.ts'
 import { refer, type SchemaName } from './schemas.ts'
 

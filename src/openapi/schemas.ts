@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { requests } from '../wire/request-schemas.ts'
+import { requests } from '../wire/requests.ts'
 import * as responses from '../wire/response-schemas.ts'
 
 /** A schema of JSON Schema, draft 2020-12. */

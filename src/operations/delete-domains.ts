@@ -4,7 +4,7 @@ import { isName, readSubmitted } from '../rules/submitted.ts'
 import { trace } from '../runtime/tracing.ts'
 import type { DomainStore } from '../store/contract.ts'
 import { waitForStore } from '../time/deadline.ts'
-import { readFields } from '../wire/request-schemas.ts'
+import { readFields } from '../wire/requests.ts'
 import { countDeleted, type DeleteDomainsResponse, type DeleteResult, toInvalidResult } from '../wire/response.ts'
 import {
   type CallProgress,

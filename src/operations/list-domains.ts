@@ -6,12 +6,13 @@ import { isInvalidCursor } from '../store/contract.ts'
 import { type Deadline, waitForStore } from '../time/deadline.ts'
 import {
   type ExportDomainsQuery,
+  expectedAfter,
   type ListDomainsQuery,
   parseExportQuery,
   parseListQuery,
+  requests,
   requireParameters,
-} from '../wire/query.ts'
-import { expectedAfter, requests } from '../wire/request-schemas.ts'
+} from '../wire/requests.ts'
 import { type ListDomainsResponse, type ListedDomain, toListedDomain } from '../wire/response.ts'
 import { type CallProgress, type OperationOptions, requireMethod, requireTeam, startDeadline } from './call.ts'
 import { advance, toCursor } from './each-registration.ts'

@@ -4,7 +4,7 @@ import { createLookUp, findLimitError } from '../rules/request.ts'
 import { isName, readSubmitted } from '../rules/submitted.ts'
 import type { DomainStore } from '../store/contract.ts'
 import { waitForStore } from '../time/deadline.ts'
-import { readFields } from '../wire/request-schemas.ts'
+import { readFields } from '../wire/requests.ts'
 import { countTotals, type PreviewDomainsResponse, type PreviewResult, toInvalidPreview } from '../wire/response.ts'
 import {
   type CallProgress,

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { MAX_DOMAINS, MAX_LIMIT } from './request-schemas.ts'
+import { MAX_DOMAINS, MAX_LIMIT } from './requests.ts'
 import { invalidCodes, rejections } from './response.ts'
 
 // The public types are interfaces, because editors and the reference show an interface by its name and with its

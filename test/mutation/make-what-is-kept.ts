@@ -1,4 +1,4 @@
-import '../../src/wire/request-schemas.ts'
+import '../../src/wire/requests.ts'
 
 /**
  * Stryker tests a mutant only with the tests that ran its code. Schemas are cached, so only the first test that needs a

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { statusByErrorCode } from '../../src/errors/api-error.ts'
 import type { KeyContext } from '../../src/index.ts'
 import { openapi } from '../../src/openapi/index.ts'
-import { readFields } from '../../src/wire/request-schemas.ts'
+import { readFields } from '../../src/wire/requests.ts'
 import { organization, team1 } from '../fixtures.ts'
 import { compileSchema } from './compile-schema.ts'
 

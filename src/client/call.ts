@@ -100,7 +100,8 @@ export interface CallFailure {
   readonly retryAfter?: number | undefined
 }
 
-interface Call<Value> {
+/** A call, and how its response is read. */
+export interface Call<Value> {
   readonly url: string | URL
   /** Sent as JSON with POST. Without a body, the call is a GET. */
   readonly body?: object
@@ -132,25 +133,10 @@ export class CallError extends Error {
 }
 
 /**
- * Sends a call. Retries it if its response was lost, and after 408, 429 and 5xx.
+ * Sends a call once.
  *
- * @throws {CallError} if a retry would not change the response, or if the next retry would come after `patience` has
- *   passed.
+ * @throws The signal's reason, once the signal is aborted. Any other failure is returned.
  */
-export async function send<Value>(call: Call<Value>, options: CallOptions): Promise<Value> {
-  const { patience = DEFAULT_PATIENCE, signal } = options
-  const startedAt = performance.now()
-  for (let failures = 1; ; failures += 1) {
-    const attempt = await sendOnce(call, options)
-    if ('value' in attempt) return attempt.value
-    const { failure } = attempt
-    const wait = toWait(failures, failure.retryAfter)
-    if (!failure.mayPass || performance.now() - startedAt + wait > patience) throw new CallError(failure)
-    await sleep(wait, signal)
-  }
-}
-
-/** @throws The signal's reason, once the signal is aborted. Any other failure is returned. */
 export async function sendOnce<Value>(
   { url, body, read }: Call<Value>,
   { apiKey, headers: added, credentials, timeLimit = DEFAULT_TIME_LIMIT, signal, fetch }: CallOptions,
@@ -184,18 +170,6 @@ export async function sendOnce<Value>(
  */
 export const toWait = (failures: number, retryAfter = 0): number =>
   Math.max(retryAfter, Math.min(30_000, 500 * 2 ** failures) * (0.5 + Math.random() / 2))
-
-function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => {
-      clearTimeout(timer)
-      reject(signal?.reason)
-    }
-    const timer = setTimeout(() => resolve(signal?.removeEventListener('abort', onAbort)), milliseconds)
-    signal?.addEventListener('abort', onAbort, { once: true })
-    if (signal?.aborted) onAbort()
-  })
-}
 
 /**
  * The maximum length of a code or message from the service, in UTF-16 code units. Longer codes and messages are

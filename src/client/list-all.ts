@@ -1,6 +1,17 @@
 import { isText, optional, type Rules, requireOptions } from '../options.ts'
 import type { ListDomainsResponse, ListedDomain } from '../wire/response.ts'
-import { type CallOptions, callRules, get, onProgressRule, requireTexts, send } from './call.ts'
+import {
+  type Call,
+  CallError,
+  type CallOptions,
+  callRules,
+  DEFAULT_PATIENCE,
+  get,
+  onProgressRule,
+  requireTexts,
+  sendOnce,
+  toWait,
+} from './call.ts'
 
 /** Options of {@link listAll}. */
 export interface ListAllOptions extends CallOptions {
@@ -72,6 +83,37 @@ async function* readPages(options: ListAllOptions): AsyncGenerator<ListedDomain,
     after = next
     seen.add(next)
   }
+}
+
+/**
+ * Sends a call. Retries it if its response was lost, and after 408, 429 and 5xx.
+ *
+ * @throws {CallError} if a retry would not change the response, or if the next retry would come after `patience` has
+ *   passed.
+ */
+async function send<Value>(call: Call<Value>, options: CallOptions): Promise<Value> {
+  const { patience = DEFAULT_PATIENCE, signal } = options
+  const startedAt = performance.now()
+  for (let failures = 1; ; failures += 1) {
+    const attempt = await sendOnce(call, options)
+    if ('value' in attempt) return attempt.value
+    const { failure } = attempt
+    const wait = toWait(failures, failure.retryAfter)
+    if (!failure.mayPass || performance.now() - startedAt + wait > patience) throw new CallError(failure)
+    await sleep(wait, signal)
+  }
+}
+
+function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => resolve(signal?.removeEventListener('abort', onAbort)), milliseconds)
+    signal?.addEventListener('abort', onAbort, { once: true })
+    if (signal?.aborted) onAbort()
+  })
 }
 
 /**

@@ -1,6 +1,6 @@
 import { countTotals, type PreviewResult, type Totals } from '../wire/response.ts'
+import { previewFields } from './send-batch.ts'
 import { createRun, type Names, NamesError, type NamesOptions, type Run } from './send-names.ts'
-import { previewFields } from './send-part.ts'
 
 /** Options of {@link previewAll}. */
 export interface PreviewAllOptions extends NamesOptions<PreviewResult> {}

@@ -1,7 +1,14 @@
 import { describe, isText, optional, type Rule, type Rules, requireOptions } from '../options.ts'
-import { CallError, type CallFailure, type CallOptions, callRules, DEFAULT_PATIENCE, onProgressRule } from './call.ts'
-import { createRetries } from './retries.ts'
-import { type BatchOperation, type Part, type PartOutcome, type ResultOfName, sendPart } from './send-part.ts'
+import {
+  CallError,
+  type CallFailure,
+  type CallOptions,
+  callRules,
+  DEFAULT_PATIENCE,
+  onProgressRule,
+  toWait,
+} from './call.ts'
+import { type Batch, type BatchOperation, type BatchOutcome, type ResultOfName, sendBatch } from './send-batch.ts'
 
 /** Hostnames: an array, another iterable, or an async iterable such as the lines of a file. */
 export type Names = Iterable<string> | AsyncIterable<string>
@@ -10,6 +17,7 @@ export type Names = Iterable<string> | AsyncIterable<string>
 export const NAMES_PER_CALL = 100
 
 const DEFAULT_CONCURRENCY = 4
+
 /** How many calls, per concurrent call, may be sent while the results of an earlier one are missing. */
 const CALLS_AHEAD = 4
 
@@ -119,56 +127,38 @@ async function* sendNames<Result extends ResultOfName>(
   options: NamesOptions<Result>,
   { Failure, ownRules, ...operation }: NamesOperation<Result>,
   kept: readonly Result[] = [],
-): AsyncGenerator<PartOutcome<Result>, void, undefined> {
+): AsyncGenerator<BatchOutcome<Result>, void, undefined> {
   requireOptions(options, { ...optionRules, ...ownRules })
   const { patience = DEFAULT_PATIENCE, concurrency = DEFAULT_CONCURRENCY, signal, onProgress } = options
-  signal?.throwIfAborted()
   let wake = () => {}
-  const source = createNamesSource(names, () => wake())
-  const retries = createRetries({ concurrency, patience })
+  const queue = createQueue(names, { patience, concurrency, onRead: () => wake() })
   /** In the order in which they were sent: the calls under way, and those whose results have not been yielded yet. */
-  const calls: { part: Part; controller: AbortController; outcome?: PartOutcome<Result> }[] = []
-  let crash: CallFailure | undefined
+  const calls: { part: Part; controller: AbortController; outcome?: BatchOutcome<Result> }[] = []
 
-  const failure = () => crash ?? retries.end()
   const isUnderWay = ({ outcome }: { outcome?: unknown }) => outcome === undefined
-  const hasRoom = () =>
-    !failure() && calls.length < CALLS_AHEAD * concurrency && calls.filter(isUnderWay).length < concurrency
-  function takeNext(): Part | undefined {
-    const next = retries.mayTakeNew() ? source.take() : undefined
-    return next && retries.markNew(next)
-  }
+  const hasRoom = () => calls.length < CALLS_AHEAD * concurrency && calls.filter(isUnderWay).length < concurrency
   function startCalls(): void {
-    while (hasRoom() && !source.failure()) {
-      const part = retries.take(false) ?? takeNext() ?? (source.isAtEnd() ? retries.take(true) : undefined)
+    while (hasRoom()) {
+      const part = queue.take()
       if (part === undefined) return
       // Each call has a signal of its own, because Node warns about more than ten listeners on one signal.
       const call: (typeof calls)[number] = { part, controller: new AbortController() }
       calls.push(call)
-      sendPart<Result>(part, { ...options, signal: call.controller.signal }, operation)
+      sendBatch<Result>(part, { ...options, signal: call.controller.signal }, operation)
+        .catch((cause): BatchOutcome<Result> => {
+          const failure = { message: 'The call could not be sent.', mayPass: false, cause }
+          return { places: [], results: [], left: { ...part, failure } }
+        })
         .then(outcome => {
           call.outcome = outcome
-          retries.settle(part, outcome)
+          queue.settle(part, outcome)
+          wake()
         })
-        .catch(cause => {
-          call.outcome = { places: [], results: [] }
-          crash ??= { message: 'The call could not be sent.', mayPass: false, cause }
-        })
-        .finally(() => wake())
     }
   }
   function findResumeAt(): number {
-    const parts = [...calls.map(({ part }) => part), ...retries.parts()]
-    return Math.min(source.taken(), ...parts.map(({ places }) => places[0] as number))
-  }
-  function throwIfOver(isDone: boolean): void {
-    const cause = failure() ?? (isDone || source.isAtEnd() || !retries.mayTakeNew() ? retries.whyStuck() : undefined)
-    if (cause) {
-      const inputs = toInputs(retries.parts())
-      const state = { results: Object.values(kept), inputs, resumeAt: findResumeAt() }
-      throw new Failure(explain(cause, inputs.length), state)
-    }
-    if (source.failure()) throw source.failure()?.error
+    const parts = [...calls.map(({ part }) => part), ...queue.left()]
+    return Math.min(queue.taken(), ...parts.map(({ places }) => places[0] as number))
   }
   function stop(): void {
     for (const { controller } of calls) controller.abort(signal?.reason)
@@ -177,6 +167,7 @@ async function* sendNames<Result extends ResultOfName>(
   signal?.addEventListener('abort', stop, { once: true })
   try {
     for (let done = 0; ; ) {
+      signal?.throwIfAborted()
       startCalls()
       const { outcome } = calls[0] ?? {}
       if (outcome) {
@@ -187,11 +178,14 @@ async function* sendNames<Result extends ResultOfName>(
         await onProgress?.({ done, total: countNames(names), resumeAt: findResumeAt(), results: outcome.results })
         continue
       }
-      signal?.throwIfAborted()
-      const isDone = source.isAtEnd() && retries.isEmpty()
-      if (calls.length === 0) throwIfOver(isDone)
-      if (calls.length === 0 && isDone) return
-      const wait = hasRoom() ? retries.untilDue() : Number.POSITIVE_INFINITY
+      if (calls.length === 0) {
+        const failure = queue.failure()
+        const inputs = toInputs(queue.left())
+        const state = { results: Object.values(kept), inputs, resumeAt: findResumeAt() }
+        if (failure) throw new Failure(explain(failure, inputs.length), state)
+        if (queue.isDone()) return
+      }
+      const wait = hasRoom() ? queue.untilDue() : Number.POSITIVE_INFINITY
       let timer: ReturnType<typeof setTimeout> | undefined
       await new Promise<void>(resolve => {
         wake = resolve
@@ -202,7 +196,7 @@ async function* sendNames<Result extends ResultOfName>(
   } finally {
     signal?.removeEventListener('abort', stop)
     stop()
-    source.close()
+    queue.close()
   }
 }
 
@@ -212,9 +206,9 @@ function explain(failure: CallFailure, count: number): CallFailure {
   return { ...failure, message }
 }
 
-/** Returns the names of the parts, in their original order. */
-function toInputs(parts: readonly Part[]): readonly string[] {
-  const placed = parts.flatMap(({ names, places }) =>
+/** Returns the names of the batches, in their original order. */
+function toInputs(batches: readonly Batch[]): readonly string[] {
+  const placed = batches.flatMap(({ names, places }) =>
     names.map((name, index) => [places[index] as number, name] as const),
   )
   return placed.sort(([one], [other]) => one - other).map(([, name]) => name)
@@ -226,24 +220,68 @@ function countNames(names: Names): number | undefined {
   return names instanceof Set ? names.size : undefined
 }
 
+/** While this many parts wait, no new names are sent. This limits the memory in use. */
+const MOST_PARTS_WAITING = 200
+/** A name that fails alone this many times is abandoned: the service works, but not for this name. */
+const MOST_OWN_FAILURES = 3
 /**
- * Creates a source of names, which reads the names of the next call in advance.
+ * While every call fails, parts are split only until there are this many. Splitting would isolate a single name that
+ * fails, but in an outage it would only cause more calls.
+ */
+const MOST_PARTS_IN_OUTAGE = 16
+const ABANDONED = Number.POSITIVE_INFINITY
+
+/** Names that are sent in one call, and what became of them so far. */
+interface Part extends Batch {
+  /** How many times in a row the part has failed while no other call succeeded. */
+  readonly failures: number
+  /** How many times the part has failed although the service worked: another call had succeeded in between. */
+  readonly ownFailures: number
+  /** How many calls had succeeded when the part was last sent or, if it has failed, when it last failed. */
+  readonly successesBefore: number
+  /** When the part may be sent again, as a time of `performance.now()`. `ABANDONED`: once, after all other parts. */
+  readonly dueAt: number
+}
+
+interface QueueOptions {
+  readonly concurrency: number
+  /** Milliseconds for which all calls may fail before the client gives up. */
+  readonly patience: number
+  /** Called when names are available, at the end, and after a failure. */
+  readonly onRead: () => void
+}
+
+/**
+ * Decides what to send next, and when to give up. Reads the names of the next call in advance, and keeps the parts that
+ * failed until they may be sent again.
  *
- * @param onRead Called when names are available, at the end, and after a failure.
  * @throws {TypeError} if the names are not iterable, or are a single string, whose letters would be sent one by one.
  */
-function createNamesSource(names: Names, onRead: () => void) {
+function createQueue(names: Names, { concurrency, patience, onRead }: QueueOptions) {
   if (typeof names !== 'object' || names === null || !(Symbol.iterator in names || Symbol.asyncIterator in names)) {
     throw new TypeError(`The names must be an array or another iterable of strings; they are ${describe(names)}`)
   }
-  const parts = readParts(names)
-  let next: Part | undefined
-  let failure: { readonly error: unknown } | undefined
-  let isAtEnd = false
+  const source = readBatches(names)
+  let next: Batch | undefined
   let read = 0
+  let isAtEnd = false
+  /** The error that the iterable threw, or the error about a value that is not a string. */
+  let unreadable: { readonly error: unknown } | undefined
+
+  /** The parts that failed, in the order in which they are due. */
+  let waiting: readonly Part[] = []
+  /** Names that failed again after all others had a result. */
+  const abandoned: Part[] = []
+  let successes = 0
+  let failuresInARow = 0
+  let failingSince: number | undefined
+  let lastFailure: CallFailure | undefined
+  /** The failure that ends the work at once. */
+  let end: CallFailure | undefined
 
   function readNext(): void {
-    parts
+    next = undefined
+    source
       .next()
       .then(
         ({ value, done }) => {
@@ -253,44 +291,110 @@ function createNamesSource(names: Names, onRead: () => void) {
         },
         error => {
           isAtEnd = true
-          failure = { error }
+          unreadable = { error }
         },
       )
       .finally(onRead)
   }
   readNext()
 
+  /** Whether new names may be sent. If the latest calls have all failed, only waiting parts may be sent. */
+  function mayTakeNew(): boolean {
+    const count = waiting.findLastIndex(({ dueAt }) => dueAt < ABANDONED) + 1
+    return count === 0 || (failuresInARow < concurrency && count < MOST_PARTS_WAITING)
+  }
+  function takeWaiting(): Part | undefined {
+    const [first, ...others] = waiting
+    waiting = others
+    return first
+  }
+  function retryLater(part: Part, failure: CallFailure): void {
+    lastFailure = failure
+    if (part.dueAt === ABANDONED) return void abandoned.push(part)
+    const isOfService = failure.code === 'domain_registration_unavailable' || failure.code === 'internal_error'
+    const isOwnFailure = isOfService && successes > part.successesBefore
+    const ownFailures = part.ownFailures + (isOwnFailure ? 1 : 0)
+    const failures = isOwnFailure ? 1 : part.failures + 1
+    const isAbandoned = part.names.length === 1 && ownFailures >= MOST_OWN_FAILURES
+    const dueAt = isAbandoned ? ABANDONED : performance.now() + toWait(failures, failure.retryAfter)
+    const again = { ...part, failures, ownFailures, successesBefore: successes, dueAt }
+    const isSplit = isOfService && part.dueAt > 0 && (isOwnFailure || waiting.length < MOST_PARTS_IN_OUTAGE)
+    const parts = isSplit && part.names.length > 1 ? split(again) : [again]
+    waiting = [...waiting, ...parts].sort((one, other) => (one.dueAt < other.dueAt ? -1 : 1))
+  }
+
   return {
+    /** First a part that failed and is due, then new names, and at the very end an abandoned name. */
     take(): Part | undefined {
-      const part = next
-      next = undefined
-      if (part) readNext()
-      return part
+      if (end || unreadable) return undefined
+      const { dueAt } = waiting[0] ?? {}
+      if (dueAt !== undefined && dueAt <= performance.now()) return takeWaiting()
+      if (next && mayTakeNew()) {
+        const part = { ...next, failures: 0, ownFailures: 0, successesBefore: successes, dueAt: 0 }
+        readNext()
+        return part
+      }
+      return isAtEnd && dueAt === ABANDONED ? takeWaiting() : undefined
     },
-    isAtEnd: () => isAtEnd,
-    /** How many names the source has returned. */
+    /** Takes account of a call that has ended. */
+    settle(part: Part, { results, left }: BatchOutcome): void {
+      if (results.length > 0) {
+        successes += 1
+        failuresInARow = 0
+        failingSince = undefined
+      } else if (left) {
+        failuresInARow += 1
+        failingSince ??= performance.now()
+        if (!left.failure.mayPass || performance.now() - failingSince >= patience) end ??= left.failure
+      }
+      if (left) retryLater({ ...part, names: left.names, places: left.places }, left.failure)
+    },
+    /** All parts that were sent and have no result. */
+    left: () => [...waiting, ...abandoned],
+    /** How many names were taken from the iterable. */
     taken: () => read - (next?.names.length ?? 0),
-    /** The error that the iterable threw, or the error about a value that is not a string. */
-    failure: () => failure,
+    untilDue: () => (end || unreadable ? ABANDONED : (waiting[0]?.dueAt ?? ABANDONED) - performance.now()),
+    /**
+     * Why the work is over, if no call is under way: a call failed for good, names were abandoned, or the next retry
+     * would come after `patience`.
+     */
+    failure(): CallFailure | undefined {
+      if (end || (!isAtEnd && mayTakeNew())) return end
+      const { dueAt } = waiting[0] ?? {}
+      if (dueAt === undefined) return abandoned.length > 0 ? lastFailure : undefined
+      return dueAt < ABANDONED && dueAt > (failingSince ?? performance.now()) + patience ? lastFailure : undefined
+    },
+    /** @throws The error of the iterable. */
+    isDone(): boolean {
+      if (unreadable) throw unreadable.error
+      return isAtEnd && waiting.length === 0
+    },
     /** Lets the iterable release its resources. */
-    close: () => void parts.return(undefined).catch(() => {}),
+    close: () => void source.return(undefined).catch(() => {}),
   }
 }
 
-async function* readParts(all: Names): AsyncGenerator<Part, void, undefined> {
+function split(part: Part): readonly Part[] {
+  const middle = Math.ceil(part.names.length / 2)
+  return [
+    { ...part, names: part.names.slice(0, middle), places: part.places.slice(0, middle) },
+    { ...part, names: part.names.slice(middle), places: part.places.slice(middle) },
+  ]
+}
+
+async function* readBatches(all: Names): AsyncGenerator<Batch, void, undefined> {
   let names: string[] = []
+  let places: number[] = []
   let place = 0
-  const toPart = (): Part => {
-    const places = names.map((_, index) => place - names.length + index)
-    const part = { names, places, failures: 0, ownFailures: 0, successesBefore: 0, dueAt: 0 }
-    names = []
-    return part
-  }
   for await (const name of all) {
     if (!isText(name)) throw new TypeError(`The name at index ${place} must be a string; it is ${describe(name)}`)
     names.push(name)
+    places.push(place)
     place += 1
-    if (names.length === NAMES_PER_CALL) yield toPart()
+    if (names.length < NAMES_PER_CALL) continue
+    yield { names, places }
+    names = []
+    places = []
   }
-  if (names.length > 0) yield toPart()
+  if (names.length > 0) yield { names, places }
 }

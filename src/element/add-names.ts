@@ -115,25 +115,24 @@ export function createAddNames({ words, announcer, ...surface }: Surface, onRegi
 
   const check = () =>
     run(async (signal, onStep) => {
-      for (;;) {
-        const waiting = textsOf('unchecked')
-        if (waiting.length === 0) break
-        try {
-          await previewPastLimit(waiting, {
-            ...surface.callOptions(signal),
-            patience: PATIENCE,
-            onProgress({ done, results }) {
-              names = enterPreviews(names, results)
-              onStep(words.checking(done, waiting.length), done, waiting.length)
-            },
-          })
-        } catch (error) {
-          if (!isNotOffered(error) || (error as CallError).code === 'insufficient_scope') throw error
-          // Without previews, names are checked when they are registered.
-          names = skipPreviews(names)
-          return
-        }
+      const waiting = textsOf('unchecked')
+      try {
+        await previewPastLimit(waiting, {
+          ...surface.callOptions(signal),
+          patience: PATIENCE,
+          onProgress({ done, results }) {
+            names = enterPreviews(names, results)
+            onStep(words.checking(done, waiting.length), done, waiting.length)
+          },
+        })
+      } catch (error) {
+        if (!isNotOffered(error) || (error as CallError).code === 'insufficient_scope') throw error
+        // Without previews, names are checked when they are registered.
+        names = skipPreviews(names)
+        return
       }
+      // Names that were added meanwhile are checked next.
+      if (count('unchecked') > 0) return
       const wrong = count('wrong')
       report(words.checked(count('ready'), wrong, names.repeated))
       names = { ...names, repeated: 0 }
@@ -188,7 +187,6 @@ export function createAddNames({ words, announcer, ...surface }: Surface, onRegi
     } finally {
       running = undefined
       show()
-      // Names that were added meanwhile.
       if (count('unchecked') > 0 && !isStopped) void check()
     }
   }
@@ -238,7 +236,7 @@ export function createAddNames({ words, announcer, ...surface }: Surface, onRegi
     section,
     /** Takes account of registered names that the user has deleted. */
     followDeletion(domains: readonly string[]): void {
-      if (names.rows.length > 0) change(followDeletion(names, domains))
+      if (names.rows.length > 0 && domains.length > 0) change(followDeletion(names, domains))
     },
   }
 }

@@ -7,7 +7,7 @@ import type { ElementWords } from './words.ts'
 const states = {
   unchecked: ['…', 'stateUnchecked'],
   ready: ['✓', 'stateReady'],
-  held: ['✓', 'stateHeld'],
+  existing: ['✓', 'stateExisting'],
   wrong: ['!', 'stateWrong'],
   registered: ['✓', 'stateRegistered'],
 } as const satisfies Readonly<Record<RowState, readonly [mark: string, word: keyof ElementWords]>>

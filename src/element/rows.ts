@@ -16,8 +16,8 @@ type RowStatus =
   | { readonly state: 'unchecked'; readonly domain?: undefined }
   /** Can be registered. The canonical form is unknown if the service offers no previews. */
   | { readonly state: 'ready'; readonly domain?: string | undefined }
-  /** `held`: was registered before. */
-  | { readonly state: 'held' | 'registered'; readonly domain: string }
+  /** `existing`: was registered before it was pasted. */
+  | { readonly state: 'existing' | 'registered'; readonly domain: string }
   | {
       readonly state: 'wrong'
       readonly domain?: undefined
@@ -91,7 +91,7 @@ export function enterPreviews({ rows, repeated }: NameList, results: readonly Pr
     const { domain, status } = result
     if (domains.has(domain)) return []
     domains.add(domain)
-    return [{ ...toBase(row), domain, state: status === 'existing' ? 'held' : 'ready' }]
+    return [{ ...toBase(row), domain, state: status === 'existing' ? status : 'ready' }]
   })
   return { rows: kept, repeated: repeated + rows.length - kept.length }
 }
@@ -120,7 +120,8 @@ export const skipPreviews = (list: NameList): NameList => ({
  */
 export function followDeletion(list: NameList, domains: readonly string[]): NameList {
   const deleted = new Set<string | undefined>(domains)
-  const rest = removeRows(list, row => (row.state === 'held' || row.state === 'registered') && deleted.has(row.domain))
+  const isRegistered = ({ state }: Row) => state === 'existing' || state === 'registered'
+  const rest = removeRows(list, row => isRegistered(row) && deleted.has(row.domain))
   return { ...rest, rows: rest.rows.map(row => (dependsOnTeam(row) ? uncheck(row) : row)) }
 }
 

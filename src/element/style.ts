@@ -99,7 +99,7 @@ progress::-moz-progress-bar { background: var(--accent); border-radius: 99px; }
 .detail .actions { margin-top: .5rem; gap: .5rem; }
 .detail .actions button { padding-block: .25rem; }
 .detail form { display: flex; gap: .5rem; margin-top: .375rem; }
-.held { color: var(--quiet); }
+.existing { color: var(--quiet); }
 .pick { display: flex; align-items: center; gap: .75rem; min-height: 44px; min-width: 0; cursor: pointer; }
 .pick input {
   inline-size: 1.125rem; block-size: 1.125rem; flex: none; margin: 0 .1875rem; accent-color: var(--accent);

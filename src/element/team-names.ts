@@ -1,7 +1,8 @@
 import { CallError } from '../client/call.ts'
 import { deleteAll } from '../client/delete-all.ts'
 import { listAll } from '../client/list-all.ts'
-import type { ListedDomain } from '../wire/response.ts'
+import type { Progress } from '../client/send-names.ts'
+import type { DeleteResult, ListedDomain } from '../wire/response.ts'
 import {
   create,
   createAlert,
@@ -172,14 +173,17 @@ export function createTeamNames(surface: Surface, onDeleted: (domains: readonly 
 
   async function deleteSelected(): Promise<void> {
     const domains = selected().map(({ domain }) => domain)
+    const gone: string[] = []
     isDeleting = true
     questionBox.hidden = true
     alert.hide()
     show()
     try {
-      const { results, totals } = await deleteAll(domains, options())
-      announcer.say(words.deleted(totals.deleted))
-      onDeleted(results.flatMap(result => (result.status === 'deleted' ? result.domain : [])))
+      // After a lost response, the names that the call has deleted are missing.
+      const onProgress = ({ results }: Progress<DeleteResult>) =>
+        gone.push(...results.flatMap(({ status, input }) => (status === 'invalid' ? [] : input)))
+      await deleteAll(domains, { ...options(), onProgress }).finally(() => onDeleted(gone))
+      announcer.say(words.deleted(gone.length))
       await load()
       list.box.focus()
     } catch (error) {

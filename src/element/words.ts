@@ -105,7 +105,7 @@ export const english = {
   sentFrom: (input: string) => `from ${input}`,
   stateUnchecked: 'Not checked yet',
   stateReady: 'Ready',
-  stateHeld: 'Already registered',
+  stateExisting: 'Already registered',
   stateWrong: 'To correct',
   stateRegistered: 'Registered',
   list: 'Names in your list',

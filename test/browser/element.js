@@ -421,13 +421,18 @@ test('after names are deleted, the list above forgets them and checks what they 
       await page.getByText('would cover names that you have registered; delete these first').waitFor()
       await button(page, 'Select all').click()
       await button(page, 'Delete 2 names').click()
+      // The first response is lost, so the names are deleted, and missing in the second response.
+      intercept = (request, response) => {
+        if (request.url === '/v1/domains/delete') response.end = () => response.destroy()
+        intercept = undefined
+      }
       await button(page, /^Delete$/).click()
       await button(page, 'Register 2 names').click()
       await waitFor(page, 'Done: 2 names registered')
       await page.getByRole('heading', { name: 'Registered names (2)' }).waitFor()
       assert.equal((await readRows(page)).length, 2)
     },
-    { expected: /status of 403/ },
+    { expected: /status of 403|ERR_EMPTY_RESPONSE/ },
   )
 })
 

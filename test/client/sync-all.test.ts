@@ -5,8 +5,7 @@ import { save } from '../../src/testing/calls.ts'
 import { isLong } from '../counts.ts'
 import { createStore, rejection } from '../fixtures.ts'
 import { startProgram } from '../start-program.ts'
-import { callHere } from './fake-time.ts'
-import { names, serve } from './serve.ts'
+import { callHere, names, serve } from './service.ts'
 
 async function create(registered: readonly string[]) {
   const store = createStore()

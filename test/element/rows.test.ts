@@ -19,15 +19,15 @@ const rejected = (input: string, details: Partial<InvalidPreview> = {}): Invalid
   ...details,
 })
 const free = (input: string, domain = input.toLowerCase()) => ({ status: 'created', input, domain }) as const
-const held = (input: string) => ({ status: 'existing', input, domain: input }) as const
+const existing = (input: string) => ({ status: 'existing', input, domain: input }) as const
 const full = (input: string) => ({ status: 'created', input }) as const
 const registered = (input: string) => ({ status: 'created', input, domain: input, domainId: `id of ${input}` }) as const
 
 const pasted = (...names: string[]) => addNames(emptyList, names)
 /** A list with rows of all states but `unchecked`, which is never left after a preview. */
 const checked = () =>
-  enterPreviews(pasted('a.com', 'A.com', 'held.com', 'https://b.com/', 'full.com', '*.c.com'), [
-    ...[free('a.com'), free('A.com'), held('held.com'), rejected('https://b.com/', { suggestion: 'b.com' })],
+  enterPreviews(pasted('a.com', 'A.com', 'old.com', 'https://b.com/', 'full.com', '*.c.com'), [
+    ...[free('a.com'), free('A.com'), existing('old.com'), rejected('https://b.com/', { suggestion: 'b.com' })],
     ...[full('full.com'), rejected('*.c.com', { code: 'subdomain_conflict', reason: 'subdomain_conflict' })],
   ])
 
@@ -41,7 +41,7 @@ test.each<[what: string, list: NameList, rows: string[], repeated?: number]>([
   [
     'a preview',
     checked(),
-    ['a.com ready', 'held.com held', 'https://b.com/ wrong', 'full.com wrong', '*.c.com wrong'],
+    ['a.com ready', 'old.com existing', 'https://b.com/ wrong', 'full.com wrong', '*.c.com wrong'],
     1,
   ],
   [
@@ -78,7 +78,7 @@ test.each<[what: string, list: NameList, rows: string[], repeated?: number]>([
   [
     'the deletion of a registered name',
     followDeletion(enterRegistrations(checked(), [registered('a.com')]), ['a.com', 'x.c.com']),
-    ['held.com held', 'https://b.com/ wrong', 'full.com unchecked', '*.c.com unchecked'],
+    ['old.com existing', 'https://b.com/ wrong', 'full.com unchecked', '*.c.com unchecked'],
     1,
   ],
 ])('after %s, the rows are right', (_, list, rows, repeated = 0) => {

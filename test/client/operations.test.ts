@@ -1,14 +1,89 @@
 import { describe, expect, test, vi } from 'vitest'
-import { CallError, deleteAll, type ListAllOptions, listAll, syncAll } from '../../src/client/index.ts'
+import {
+  CallError,
+  deleteAll,
+  type ListAllOptions,
+  listAll,
+  PreviewAllError,
+  previewAll,
+  registerAll,
+  syncAll,
+} from '../../src/client/index.ts'
 import { save } from '../../src/testing/calls.ts'
 import { rejection } from '../fixtures.ts'
-import { answer, loseAnswer, names, serve } from './serve.ts'
+import { answer, loseAnswer, names, serve } from './service.ts'
 
 async function collect(options: ListAllOptions): Promise<string[]> {
   const found: string[] = []
   for await (const { domain } of listAll(options)) found.push(domain)
   return found
 }
+
+describe('registerAll with the option `fix`', () => {
+  test('sends a suggestion of a preview in place of the name, and its result has both names', async () => {
+    const { options, store, countCalls } = await serve()
+    const pasted = ['https://Bücher.de/', 'example.com', 'localhost', '"www.example.com",', 'www.example.com']
+    const { results, totals } = await registerAll(pasted, { ...options, fix: true })
+    expect(results.map(result => [result.input, result.status, result.sent])).toEqual([
+      ['https://Bücher.de/', 'created', 'xn--bcher-kva.de'],
+      ['example.com', 'created', undefined],
+      ['localhost', 'invalid', undefined],
+      ['"www.example.com",', 'created', 'www.example.com'],
+      ['www.example.com', 'existing', undefined],
+    ])
+    expect(totals).toEqual({ created: 3, existing: 1, invalid: 1 })
+    expect(await store.count()).toBe(3)
+    expect(countCalls()).toBe(2)
+    const unfixed = await registerAll(pasted, options)
+    expect(unfixed.results.map(({ status }) => status)).toEqual([
+      ...['invalid', 'existing', 'invalid', 'invalid', 'existing'],
+    ])
+    expect(countCalls()).toBe(3)
+  })
+
+  test('retries a call whose response was lost, and each name gets its result', async () => {
+    const { options } = await serve((call, response) => (call === 1 || call === 4 ? loseAnswer(response) : false))
+    const typed = names(250).map((name, index) => (index % 2 === 0 ? `https://${name}/` : name))
+    const { results } = await registerAll(typed, { ...options, fix: true, concurrency: 1 })
+    expect(results.map(({ input }) => input)).toEqual(typed)
+    expect(results.map(result => (result.status === 'invalid' ? result.code : result.domain))).toEqual(names(250))
+    expect(results.filter(({ sent }) => sent !== undefined)).toHaveLength(125)
+  })
+
+  test('registers nothing and fails if the service offers no previews', async () => {
+    const { options, store } = await serve((_, response) => answer(response, 404, { error: 'not_found' }))
+    const error = await rejection(registerAll(['a.com'], { ...options, fix: true }))
+    expect(error).toMatchObject({ status: 404, resumeAt: 0 })
+    expect(await store.count()).toBe(0)
+  })
+})
+
+describe('previewAll', () => {
+  test('previews any number of names in calls of 100, with progress and results in order, and saves none', async () => {
+    const { options, store } = await serve()
+    const all = [...names(249), 'https://Bücher.de/']
+    const progress: unknown[] = []
+    const onProgress = ({ done, total, resumeAt }: { done: number; total: number | undefined; resumeAt: number }) =>
+      progress.push([done, total, resumeAt])
+    const { results, totals } = await previewAll(all, { ...options, onProgress })
+    expect(results.map(({ input }) => input)).toEqual(all)
+    expect(totals).toEqual({ created: 249, existing: 0, invalid: 1 })
+    expect(results.at(-1)).toMatchObject({ reason: 'url', suggestion: 'xn--bcher-kva.de' })
+    expect(progress.at(-1)).toEqual([250, 250, 250])
+    expect(await store.count({ teamId: '1' })).toBe(0)
+    const streamed = []
+    for await (const { status } of previewAll(['a.com', 'localhost'], options)) streamed.push(status)
+    expect(streamed).toEqual(['created', 'invalid'])
+  })
+
+  test('rejects with the results so far and the place to resume from', async () => {
+    const { options } = await serve((call, response) => call === 2 && answer(response, 403, { error: 'no' }))
+    const error = await rejection(previewAll(names(250), { ...options, concurrency: 1 }))
+    expect(error).toBeInstanceOf(PreviewAllError)
+    expect(error).toMatchObject({ status: 403, code: 'no', resumeAt: 100 })
+    expect((error as PreviewAllError).results).toHaveLength(100)
+  })
+})
 
 describe('deleteAll', () => {
   test('deletes any number of names in calls of 100, with progress and results in order', async () => {
@@ -49,11 +124,7 @@ describe('deleteAll', () => {
 
 describe('listAll', () => {
   test('yields every registration, and requests the next page only once the previous page has been read', async () => {
-    let calls = 0
-    const { options, store } = await serve(() => {
-      calls += 1
-      return false
-    })
+    const { options, store, countCalls } = await serve()
     const all = names(1500)
     for (let start = 0; start < all.length; start += 500) await save(store, '1', all.slice(start, start + 500))
     await save(store, '2', ['other.com'])
@@ -64,7 +135,7 @@ describe('listAll', () => {
       domainId: expect.any(String),
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     })
-    expect(calls).toBe(1)
+    expect(countCalls()).toBe(1)
     await iterator.return()
     const progress: number[] = []
     expect(await collect({ ...options, onProgress: ({ done }) => progress.push(done) })).toEqual(all)

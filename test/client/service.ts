@@ -1,9 +1,51 @@
+import type { RequestListener, ServerResponse } from 'node:http'
+import express from 'express'
 import { onTestFinished, vi } from 'vitest'
+import { domainsRouter } from '../../src/http/express.ts'
 import { domainsHandler } from '../../src/http/fetch.ts'
 import type { MemoryStore } from '../../src/index.ts'
+import { createKeys, createStore } from '../fixtures.ts'
+import { listen } from '../listen.ts'
 
-const scopes = ['domains:create', 'domains:delete', 'domains:read']
 const operations = ['create', 'preview', 'delete', 'list'] as const
+const scopes = ['domains:create', 'domains:delete', 'domains:read']
+
+export const names = (count: number) => Array.from({ length: count }, (_, index) => `n${index}.com`)
+
+/**
+ * A real server with all operations, for one test. `intercept` is called before each operation, so a test can make
+ * calls fail.
+ *
+ * @param intercept Called with the number of each call, starting at 1. Returns whether this function has sent the
+ *   response.
+ */
+export async function serve(
+  intercept: (call: number, response: ServerResponse) => boolean = () => false,
+  store: MemoryStore = createStore(),
+) {
+  const { keys, issue } = createKeys()
+  const app: RequestListener = express().use(domainsRouter({ store, keys, operations, onError: () => {} }))
+  let calls = 0
+  const { origin, close } = await listen((request, response) => {
+    calls += 1
+    if (!intercept(calls, response)) app(request, response as never)
+  })
+  onTestFinished(close)
+  const apiKey = await issue('team', '1', { scopes })
+  return { options: { url: `${origin}/v1/domains`, apiKey }, store, issue, countCalls: () => calls }
+}
+
+/** Carries out the call, and loses the response. */
+export function loseAnswer(response: ServerResponse): false {
+  response.end = (() => response.destroy()) as typeof response.end
+  return false
+}
+
+/** Responds in place of the server. */
+export function answer(response: ServerResponse, status: number, body: object, headers = {}): true {
+  response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body))
+  return true
+}
 
 /**
  * Options of a client that calls a service in this process, so the test can fake time.
@@ -11,7 +53,7 @@ const operations = ['create', 'preview', 'delete', 'list'] as const
  * @param intercept If this function returns a response, the client gets it in place of the service's response.
  */
 export function callHere(
-  store: MemoryStore,
+  store: MemoryStore = createStore(),
   intercept: (names: readonly string[]) => Promise<Response | undefined> | Response | undefined = () => undefined,
 ) {
   const authenticate = () => ({ type: 'team', teamId: '1', scopes }) as const

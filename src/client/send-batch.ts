@@ -3,28 +3,19 @@ import type { PreviewResult } from '../wire/response.ts'
 import { type Attempt, type CallFailure, type CallOptions, get, requireTexts, sendOnce } from './call.ts'
 
 /** Names that are sent in one call. */
-export interface Part {
+export interface Batch {
   readonly names: readonly string[]
   /** The position of each name among all names, starting at 0, in ascending order. */
   readonly places: readonly number[]
-  /** How many times in a row the part has failed while no other call succeeded. */
-  readonly failures: number
-  /** How many times the part has failed although the service worked: another call had succeeded in between. */
-  readonly ownFailures: number
-  /** How many calls had succeeded when the part was last sent or, if it has failed, when it last failed. */
-  readonly successesBefore: number
-  /** When the part may be sent again, as a time of `performance.now()`. `ABANDONED`: once, after all other parts. */
-  readonly dueAt: number
 }
 
-/** What a call with a part has achieved. */
-export interface PartOutcome<Result = unknown> {
-  /** The results, and the position of each result's name among all names. */
-  readonly places: readonly number[]
+/** What a call with names has achieved. */
+export interface BatchOutcome<Result = unknown> {
   readonly results: readonly Result[]
+  /** The position of each result's name among all names. */
+  readonly places: readonly number[]
   /** The names that have no result, and why. */
-  readonly left?: Part
-  readonly failure?: CallFailure
+  readonly left?: Batch & { readonly failure: CallFailure }
 }
 
 export interface ResultOfName {
@@ -63,12 +54,12 @@ export const previewFields = {
   invalid: ['code', 'message'],
 } as const satisfies FieldsOf<PreviewResult>
 
-/** Sends the names of a part in one call, or in several if the operation needs that. */
-export async function sendPart<Result extends ResultOfName>(
-  part: Part,
+/** Sends names in one call, or in several if the operation needs that. */
+export async function sendBatch<Result extends ResultOfName>(
+  batch: Batch,
   options: CallOptions,
   { path, fields, corrects = false, resultAtLimit }: BatchOperation,
-): Promise<PartOutcome<Result>> {
+): Promise<BatchOutcome<Result>> {
   const { url, teamId } = options
   const ask = <Value>(suffix: string, names: readonly string[], read: (answer: unknown) => Value) =>
     sendOnce(
@@ -89,14 +80,14 @@ export async function sendPart<Result extends ResultOfName>(
     return 'failure' in second ? second : { value: [...first.value, ...second.value] }
   }
 
-  const { names } = part
+  const { names } = batch
   const corrected = corrects ? await ask('/preview', names, toCorrected(names)) : { value: names }
   const attempt = 'failure' in corrected ? corrected : await askForResults(corrected.value)
-  if ('failure' in attempt) return { places: [], results: [], left: part, failure: attempt.failure }
-  const results = toInputs(attempt.value, names)
-  const left = pick(part, results, isInternalError)
-  const outcome = pick(part, results, result => !isInternalError(result))
-  return left.names.length === 0 ? outcome : { ...outcome, left: { ...part, ...left }, failure: notProcessed }
+  if ('failure' in attempt) return { places: [], results: [], left: { ...batch, failure: attempt.failure } }
+  const results = restoreInputs(attempt.value, names)
+  const left = pick(batch, results, isInternalError)
+  const outcome = pick(batch, results, result => !isInternalError(result))
+  return left.names.length === 0 ? outcome : { ...outcome, left: { ...left, failure: notProcessed } }
 }
 
 /** Reads a preview of names, and returns what to send in place of each name. */
@@ -107,7 +98,7 @@ const toCorrected = (names: readonly string[]) => (answer: unknown) =>
   })
 
 /** Puts the original names back into the results if suggestions were sent in their place. */
-const toInputs = <Result>(results: readonly Result[], names: readonly string[]): readonly Result[] =>
+const restoreInputs = <Result>(results: readonly Result[], names: readonly string[]): readonly Result[] =>
   results.map((result, index) => {
     const { input: sent } = result as { readonly input: string }
     return sent === names[index] ? result : { ...result, input: names[index], sent }
@@ -120,7 +111,7 @@ function toUrlBelow(url: string | URL, path: string): URL {
 }
 
 /** Returns the results for which `isChosen` returns true, with their names and positions. */
-function pick<Result>({ names, places }: Part, results: readonly Result[], isChosen: (result: Result) => boolean) {
+function pick<Result>({ names, places }: Batch, results: readonly Result[], isChosen: (result: Result) => boolean) {
   const isPicked = (_: unknown, index: number) => isChosen(results[index] as Result)
   return { names: names.filter(isPicked), places: places.filter(isPicked), results: results.filter(isChosen) }
 }

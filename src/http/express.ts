@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { pipeline } from 'node:stream'
 import type { ErrorRequestHandler, Request } from 'express'
 import {
   bodyCutShort,
@@ -9,9 +8,9 @@ import {
   notPlain,
   payloadTooLarge,
 } from '../errors/call-errors.ts'
-import { mountOnNode, type NodeRequest, type NodeResponse, type RejectedBodies, toRejectedBody } from './node.ts'
+import { mountOnNode, type RejectedBodies, toRejectedBody } from './node.ts'
 import type { HandlerOptions, PathOption } from './options.ts'
-import type { AdapterRequest, HandlerRequest, OperationName } from './request.ts'
+import type { AdapterRequest } from './request.ts'
 
 /** Options of {@link domainsRouter}. */
 export type DomainsRouterOptions = HandlerOptions<AdapterRequest<Request>> & PathOption
@@ -65,34 +64,18 @@ const rejectedBodies: RejectedBodies = {
  * )
  */
 export function domainsRouter(options: DomainsRouterOptions): DomainsRouter {
-  const { route, handle } = mountOnNode(options)
-
-  async function respond(
-    operation: OperationName,
-    request: NodeRequest,
-    response: NodeResponse,
-    readBody?: HandlerRequest['readBody'],
-  ): Promise<void> {
-    const answer = await handle({ operation, raw: request as Request, request, response, readBody })
-    if (!answer) return
-    response.statusCode = answer.status
-    // Sets each header separately, because responses over HTTP/2 have no `setHeaders`.
-    for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value)
-    // Failures of an export are reported by the handler; here they only end the connection.
-    if (answer.stream) pipeline(answer.stream, response, () => {})
-    else response.end(answer.body)
-  }
+  const { route, respond } = mountOnNode(options)
 
   return [
     (request, response, next) => {
       const operation = route(request)
-      if (operation) respond(operation, request, response).catch(next)
+      if (operation) respond({ operation, raw: request as Request, request, response }).catch(next)
       else next()
     },
     (error, request, response, next) => {
       const operation = route(request)
       const readBody = operation && toRejectedBody(rejectedBodies, reasonOf(error))
-      if (readBody) respond(operation, request, response, readBody).catch(next)
+      if (readBody) respond({ operation, raw: request, request, response, readBody }).catch(next)
       else next(error)
     },
   ]

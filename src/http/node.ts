@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
-import { Readable } from 'node:stream'
+import { pipeline, Readable } from 'node:stream'
 import type { ApiError } from '../errors/api-error.ts'
 import { bodyCutShort, notJson } from '../errors/call-errors.ts'
 import type { Rules } from '../options.ts'
@@ -47,14 +47,28 @@ interface NodeAnswer extends Pick<HandlerResponse, 'status' | 'headers' | 'body'
 
 /**
  * The code that the adapters for Node frameworks share: checks the options, finds the operation of a request, and
- * creates the response. An adapter only turns its framework's request into an {@link Exchange}, and writes the
- * response.
+ * responds. An adapter only turns its framework's request into an {@link Exchange}.
  *
  * @param rules The rules for the options that only this adapter accepts.
  * @throws {TypeError} if an option is missing, invalid or unknown.
  */
 export function mountOnNode<Raw>(options: HandlerOptions<AdapterRequest<Raw>> & PathOption, rules: Rules = {}) {
-  const { handle, path, offered, bodyTimeLimit, pageTimeLimit } = openAdapter(options, rules)
+  const { path, offered, bodyTimeLimit, pageTimeLimit, ...adapter } = openAdapter(options, rules)
+
+  /** @returns The response to write; `null` if the application has responded already, or the caller disconnected. */
+  async function handle({ operation, raw, request, response, readBody }: Exchange<Raw>): Promise<NodeAnswer | null> {
+    const { status, headers, body, stream } = await adapter.handle({
+      header: name => readNodeHeader(request, name),
+      readBody: readBody ?? (limit => readNodeBody(request, limit)),
+      raw,
+      id: readId(raw),
+      operation,
+      query: readQuery(request.url ?? ''),
+    })
+    if (!request.complete) await abandonBody(request, response, status, bodyTimeLimit)
+    if (response.headersSent || response.destroyed) return null
+    return { status, headers, body, stream: stream && toReadable(stream, pageTimeLimit, () => cutOff(response)) }
+  }
 
   return {
     path,
@@ -64,19 +78,19 @@ export function mountOnNode<Raw>(options: HandlerOptions<AdapterRequest<Raw>> & 
     route: ({ method = '', url = '' }: IncomingMessage): OperationName | undefined =>
       findOperation(offered, path, method, withoutTrailingSlash(toPathOf(url))),
 
-    /** @returns The response to write; `null` if the application has responded already, or the caller disconnected. */
-    async handle({ operation, raw, request, response, readBody }: Exchange<Raw>): Promise<NodeAnswer | null> {
-      const { status, headers, body, stream } = await handle({
-        header: name => readNodeHeader(request, name),
-        readBody: readBody ?? (limit => readNodeBody(request, limit)),
-        raw,
-        id: readId(raw),
-        operation,
-        query: readQuery(request.url ?? ''),
-      })
-      if (!request.complete) await abandonBody(request, response, status, bodyTimeLimit)
-      if (response.headersSent || response.destroyed) return null
-      return { status, headers, body, stream: stream && toReadable(stream, pageTimeLimit, () => cutOff(response)) }
+    handle,
+
+    /** Handles the request, and writes the response. */
+    async respond(exchange: Exchange<Raw>): Promise<void> {
+      const { response } = exchange
+      const answer = await handle(exchange)
+      if (!answer) return
+      response.statusCode = answer.status
+      // Sets each header separately, because responses over HTTP/2 have no `setHeaders`.
+      for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value)
+      // Failures of an export are reported by the handler; here they only end the connection.
+      if (answer.stream) pipeline(answer.stream, response, () => {})
+      else response.end(answer.body)
     },
   }
 }

@@ -8,11 +8,9 @@ import fastify4 from 'fastify4'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { domainsPlugin } from '../../src/http/fastify.ts'
 import type { HandlerOptions } from '../../src/http/index.ts'
-import { isLong } from '../counts.ts'
 import { createKeys, createStore, team1 } from '../fixtures.ts'
 import { createGeneratedStore, toDomainId } from './generated-store.ts'
-import { describeHostileHttp } from './hostile.ts'
-import { listenOnFastify, startFastify } from './servers.ts'
+import { listenOnFastify } from './servers.ts'
 import { describeHttp } from './suite.ts'
 
 const versions = [
@@ -26,9 +24,6 @@ const json = { 'Content-Type': 'application/json' }
 for (const [name, framework, ignoreTrailingSlash] of versions) {
   const create = (options: FastifyServerOptions = {}) => framework({ forceCloseConnections: true, ...options })
 
-  const start = startFastify(framework as typeof fastify)
-  describeHttp(name, start)
-  if (isLong || framework === fastify) describeHostileHttp(name, start)
   describeHttp(`${name} in an application with its own settings, parsers, hooks and error handler`, options => {
     const app = create({ ...ignoreTrailingSlash, bodyLimit: 10 })
     app.removeContentTypeParser('application/json')

@@ -9,17 +9,6 @@ import { createKeys, createStore, team1 } from '../fixtures.ts'
 import { whenListening } from '../listen.ts'
 import { expectDocumented } from './documented.ts'
 import { createGeneratedStore, toDomainId } from './generated-store.ts'
-import { describeHostileHttp } from './hostile.ts'
-import { describeHttp, type StartServer } from './suite.ts'
-
-const startHono: StartServer = async ({ path = '/v1/domains', ...options }) => {
-  const handle = domainsHandler({ ...options, path })
-  const app = new Hono({ strict: false }).post(path, context => handle(context.req.raw))
-  return whenListening(serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server)
-}
-
-describeHttp('fetch under Hono on Node', startHono)
-describeHostileHttp('fetch under Hono on Node', startHono)
 
 test('an export under Hono with compress() does not look complete if the store fails midway', async () => {
   const { store } = createGeneratedStore(2500)

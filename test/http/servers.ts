@@ -44,15 +44,15 @@ export async function listenOnFastify(app: FastifyInstance): Promise<RunningServ
   return { origin: `http://localhost:${port}`, close: () => app.close() }
 }
 
-const startHono: Start = ({ prefix = '', ...options }) => {
-  const handle = domainsHandler(options)
+const startHono: Start = ({ prefix = '', path = '/v1/domains', ...options }) => {
+  const handle = domainsHandler({ ...options, path })
   const app = new Hono({ strict: false })
-    .all(`${prefix}/v1/domains/*`, context => handle(context.req.raw))
+    .all(`${prefix}${path}/*`, context => handle(context.req.raw))
     .notFound(context => context.text(NOT_OURS, 404))
   return whenListening(serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server)
 }
 
-/** Every adapter on a real server. */
+/** Every adapter on a real server; `adapters.test.ts` and others run their cases on each. */
 export const servers: readonly (readonly [name: string, start: Start, statusOfWhatIsNotOffered: 404 | 405])[] = [
   ['Express 5', startExpress(express), 404],
   ['Express 4', startExpress(express4), 404],

@@ -28,6 +28,8 @@ export interface Traits {
   readonly bodyIsReadBefore?: boolean
   /** The server stops reading the body but leaves the connection open, so the client may close it. */
   readonly leavesClosing?: boolean
+  /** The status of a method that no operation has: 405 if the adapter responds to all methods. Default 404. */
+  readonly statusOfOtherMethods?: 404 | 405
 }
 
 /** The cases that every adapter must pass on a real server, over real HTTP. */
@@ -100,7 +102,7 @@ export function describeHttp(name: string, start: StartServer, traits: Traits = 
       for (const suffix of ['/1', 's', '//'])
         expect((await post({ domains }, { path: path + suffix })).status, suffix).toBe(404)
       for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'HEAD'])
-        expect((await fetch(origin + path, { method })).status, method).toBe(404)
+        expect((await fetch(origin + path, { method })).status, method).toBe(traits.statusOfOtherMethods ?? 404)
     })
 
     test('rejects each invalid call with the right status, error code and WWW-Authenticate header', async () => {

@@ -37,7 +37,7 @@ export const packages: Readonly<Record<string, { by: readonly string[]; only?: '
   'node:util': { by: ['cli/'] },
   'node:crypto': { by: ['keys/sha256.ts'], only: 'types' },
   'node:http': { by: ['http/'], only: 'types' },
-  'node:stream': { by: ['http/express.ts', 'http/node.ts'] },
+  'node:stream': { by: ['http/node.ts'] },
   'node:http2': { by: ['http/node.ts'], only: 'types' },
 }
 

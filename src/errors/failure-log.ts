@@ -55,12 +55,12 @@ export function createFailureLog() {
   const kinds = new Map<string, { since: number; more: number; writeLast: (more: number) => void }>()
 
   function end(kind: string): void {
-    const counted = kinds.get(kind)
-    if (!counted || performance.now() - counted.since < QUIET / 2) return
+    const known = kinds.get(kind)
+    if (!known || performance.now() - known.since < QUIET / 2) return
     kinds.delete(kind)
-    if (counted.more === 0) return
-    begin(kind, counted.writeLast)
-    counted.writeLast(counted.more)
+    if (known.more === 0) return
+    begin(kind, known.writeLast)
+    known.writeLast(known.more)
   }
 
   function begin(kind: string, writeLast: (more: number) => void): void {
@@ -79,13 +79,13 @@ export function createFailureLog() {
     const own = `${work.step} ${withoutNumbers(record.error)}`
     const kind = kinds.has(own) || kinds.size < MOST_KINDS ? own : ''
     const writeLast = (more: number) => ignoreErrors(write)({ ...record, more })
-    const counted = kinds.get(kind)
-    if (counted) {
-      counted.more += 1
-      counted.writeLast = writeLast
+    const known = kinds.get(kind)
+    if (known) {
+      known.more += 1
+      known.writeLast = writeLast
       // Some runtimes cancel a timer when the request that started it ends. In that case, the next failure logs what
       // the timer would have logged.
-      if (performance.now() - counted.since > QUIET) end(kind)
+      if (performance.now() - known.since > QUIET) end(kind)
       return
     }
     begin(kind, writeLast)
@@ -130,54 +130,61 @@ export function ignoreErrors<Parameters extends unknown[]>(
 export const withoutNumbers = (text: string): string =>
   text.replace(/[0-9a-f-]+/gi, word => (/\d/.test(word) ? '#' : word))
 
-/**
- * Describes any thrown value in one line. Leaves out keys, secrets, and the user names and passwords of URLs.
- *
- * @param message The message to show. Default: the error's own message.
- */
-export function describeError(error: unknown, message?: string): string {
-  let text = 'An error that cannot be read'
-  try {
-    text = error instanceof Error ? [error.name, message ?? error.message].filter(Boolean).join(': ') : String(error)
-  } catch {}
+/** Leaves out keys, secrets, and the user names and passwords of URLs. Returns one line. */
+function toSafeText(text: string): string {
   const safe = text
     .replace(/\/\/[^\s/]*@/g, '//')
     .replace(/(_(?:org|team)_\d+_)[\w\-.~+/]+=*|whsec_\S+/g, (_, owner = 'whsec_') => `${owner}…`)
   return toPlainText(safe, LONGEST_DESCRIPTION)
 }
 
+/**
+ * Describes any thrown value in one line. Leaves out keys, secrets, and the user names and passwords of URLs.
+ *
+ * @param toPart Returns the part of a message to show. Default: all of it.
+ */
+export function describeError(error: unknown, toPart = (message: string) => message): string {
+  let text = 'An error that cannot be read'
+  try {
+    const message = toPart(String(error instanceof Error ? error.message : error))
+    text = error instanceof Error ? [error.name, message].filter(Boolean).join(': ') : message
+  } catch {}
+  return toSafeText(text)
+}
+
 /** Describes an error and its causes in one line: their messages and codes. Safe like {@link describeError}. */
-export const describeReason = (error: unknown): string =>
-  describeFailure(error, message => message).error.slice(0, LONGEST_REASON)
+export const describeReason = (error: unknown): string => describeFailure(error).error.slice(0, LONGEST_REASON)
 
 /** What may be read from an error: some have a code, an `AggregateError` has errors, a webhook's has its monitor. */
-type ErrorFields = Partial<AggregateError> & { readonly code?: unknown; readonly monitor?: string }
+type ErrorFields = Partial<AggregateError> & { readonly code?: unknown; readonly monitor?: unknown }
 
-/** @param toPart Returns the part of a message to show. */
-function describeFailure(failure: unknown, toPart: (message: string) => string) {
+/** @param toPart As for {@link describeError}. */
+function describeFailure(failure: unknown, toPart?: (message: string) => string) {
   const lines: string[] = []
   let monitor: string | undefined
   let stack: string | undefined
   try {
     let error = failure
     for (let depth = 0; error !== undefined && error !== null && depth <= MOST_CAUSES; depth += 1) {
-      const isError = error instanceof Error
-      const { message, code, cause, errors, monitor: host }: ErrorFields = isError ? (error as ErrorFields) : {}
+      const { message, code, cause, errors, monitor: host }: ErrorFields = error instanceof Error ? error : {}
       // Skips errors without a message, such as the one that Node throws if every address of a host refuses the
       // connection.
       if (!errors?.length || message !== '') {
-        const line = describeError(error, isError ? toPart(String(message)) : undefined)
-        lines.push(typeof code === 'string' && !line.includes(code) ? `${line} (${code})` : line)
+        const line = describeError(error, toPart)
+        lines.push(typeof code === 'string' && !line.includes(code) ? `${line} (${toSafeText(code)})` : line)
       }
-      monitor ??= host
+      if (typeof host === 'string') monitor ??= toSafeText(host)
       error = cause ?? errors?.[0]
     }
     // Only the frames of the stack, without the message above them.
     const frames = failure instanceof Error ? String(failure.stack).split('\n') : undefined
-    stack = frames?.filter(line => line.trimStart().startsWith('at ')).join('\n')
+    stack = frames
+      ?.filter(line => line.trimStart().startsWith('at '))
+      .map(toSafeText)
+      .join('\n')
   } catch {
     // A property of an error may be a getter that throws.
   }
-  if (lines.length === 0) lines.push(describeError(failure))
+  if (lines.length === 0) lines.push(describeError(failure, toPart))
   return { error: lines.join('; cause: '), ...(monitor && { monitor }), stack }
 }

@@ -71,9 +71,9 @@ export async function* eachPageHeld(
       if (domainId <= previous) throw new TypeError('The store lists IDs out of order: as strings, its IDs must ascend')
       previous = domainId
     }
-    const held = page.filter(({ domainId }) => domainId <= last.domainId)
-    if (held.length > 0) yield held
-    if (held.length < page.length) return
+    const earlier = page.filter(({ domainId }) => domainId <= last.domainId)
+    if (earlier.length > 0) yield earlier
+    if (earlier.length < page.length) return
   }
 }
 

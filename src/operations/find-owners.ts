@@ -39,9 +39,9 @@ export async function findOwners(store: DomainStore, hostnames: readonly string[
     const batch = hostnames.slice(start, start + MOST_AT_ONCE).map(hostname => ({ hostname, name: toName(hostname) }))
     const domains = new Set(batch.flatMap(({ name }) => (name ? coveringDomains(name) : [])))
     const { registrations } = await find({ teamId: '', domains: [...domains], bases: [] })
-    const held = new Map(registrations.map(registration => [registration.domain, registration]))
+    const found = new Map(registrations.map(registration => [registration.domain, registration]))
     for (const { hostname, name } of batch)
-      owners.push({ hostname, registration: name ? findCovering(name, held) : null })
+      owners.push({ hostname, registration: name ? findCovering(name, found) : null })
   }
   return owners
 }
@@ -49,9 +49,7 @@ export async function findOwners(store: DomainStore, hostnames: readonly string[
 /** The names that cover a name: itself and the wildcards above it, nearest first. */
 const coveringDomains = ({ domain }: Name): readonly string[] => [domain, ...ancestorsOf(domain).map(wildcardOver)]
 
-function findCovering(name: Name, held: ReadonlyMap<string, Registration>): Registration | null {
-  const domain = coveringDomains(name).find(
-    domain => held.has(domain) && (domain === name.domain || covers(domain, name)),
-  )
-  return domain === undefined ? null : (held.get(domain) ?? null)
+function findCovering(name: Name, found: ReadonlyMap<string, Registration>): Registration | null {
+  const registrations = coveringDomains(name).flatMap(domain => found.get(domain) ?? [])
+  return registrations.find(({ domain }) => domain === name.domain || covers(domain, name)) ?? null
 }

@@ -125,12 +125,12 @@ async function confirm(store: DomainStore, corrections: readonly Correction[]): 
   const domains = [...new Set(corrections.map(domainOf))]
   const { registrations } = await find({ teamId: '', domains, bases: [] })
   await letOthersRun()
-  const held = new Map(registrations.map(registration => [registration.domainId, registration]))
+  const found = new Map(registrations.map(registration => [registration.domainId, registration]))
   // A transferred name stays watched under its former ID until it is watched under the new one.
   const pending = new Set(registrations.filter(each => !each.synchronized).map(({ domain }) => domain))
   return corrections.filter(each => {
-    if (each.action === 'add') return held.get(each.registration.domainId)?.synchronized === true
-    const registration = held.get(each.watched.domainId)
+    if (each.action === 'add') return found.get(each.registration.domainId)?.synchronized === true
+    const registration = found.get(each.watched.domainId)
     return registration
       ? registration.synchronized && differs(each.watched, registration)
       : !pending.has(domainOf(each))

@@ -17,9 +17,10 @@ import { isInternalError, type Outcome, registerNames } from './register-names.t
 /** Options of {@link registerDomains}. */
 export interface RegisterDomainsOptions extends OperationOptions {
   /**
-   * Called with the cause of `internal_error` results, once for each distinct failure. Use this function for your logs;
-   * clients never see the cause. This function is not called if the whole call fails: then the error is thrown, with
-   * its `cause`. Errors and rejections of this function are ignored. Default: the causes are not reported.
+   * Called with the cause of `internal_error` results, once for each distinct failure: failures that differ only in
+   * numbers and IDs count as one. Use this function for your logs; clients never see the cause. This function is not
+   * called if the whole call fails: then the error is thrown, with its `cause`. Errors and rejections of this function
+   * are ignored. Default: the causes are not reported.
    */
   onError?: ((cause: unknown) => unknown) | undefined
   /**

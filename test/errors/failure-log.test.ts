@@ -81,13 +81,27 @@ test('if timers do not run, the next failure after a minute says how many failur
 
 test('the log omits the hostname of a change, API keys, webhook secrets, and passwords in URLs', () => {
   const { records, fail } = open()
+  const domain = 'shop.example.com'
   fail(new Error('postgres://me:secret@db:5432/x refused svc_team_42_abc123DEF and whsec_MfKQ9r8GKYq'))
-  fail(new Error('the monitor refuses shop.example.com'), 'shop.example.com')
+  fail(new Error(`the monitor refuses ${domain}`), domain)
   fail(new Error('the monitor refuses other.example.com'), 'other.example.com')
+  fail(`away: ${domain}\nsvc_team_42_abc123DEF`, domain)
+  fail(Object.defineProperty(new Error(`no: ${domain}\nDETAIL: secret`), 'code', { get: raise }), domain)
+  fail(Object.assign(new Error('bad code'), { code: `svc_team_42_abc123DEF\n${'x'.repeat(1000)}`, monitor: {} }))
   expect(records.map(({ error }) => error)).toEqual([
     'Error: postgres://db:5432/x refused svc_team_42_… and whsec_…',
     'Error: the monitor refuses …',
+    'away: …',
+    'Error: no: …',
+    expect.stringMatching(/^Error: bad code \(svc_team_42_… x{200,255}\)$/),
   ])
+  expect(records.at(-1)).not.toHaveProperty('monitor')
+})
+
+test('the lines of a stack are logged without secrets, and none is longer than 255 characters', () => {
+  const { records, fail } = open()
+  fail(Object.assign(new Error('no'), { stack: `Error: no\n    at svc_team_42_abc123DEF ${'x'.repeat(1000)}` }))
+  expect(records[0]?.stack).toMatch(/^ {4}at svc_team_42_… x{200,255}$/)
 })
 
 test('an AggregateError without a message is logged as the error it contains; all thrown values can be logged', () => {
@@ -117,12 +131,12 @@ test.each([
   ['whose name is a symbol', Object.assign(new Error('no'), { name: Symbol('no') }), 'An error that cannot be read'],
   ['whose stack is an array', Object.assign(new Error('no'), { stack: ['a line'] }), 'Error: no'],
   ['whose `errors` is null', Object.assign(new Error('no'), { errors: null, code: 'E1' }), 'Error: no (E1)'],
-  ['whose `code` getter throws', Object.defineProperty(new Error('no'), 'code', { get: fail }), 'Error: no'],
+  ['whose `code` getter throws', Object.defineProperty(new Error('no'), 'code', { get: raise }), 'Error: no'],
 ])('the log includes a thrown value %s', (_, thrown, described) => {
   expect(describeAll(thrown)).toEqual([described])
 })
 
-function fail(): never {
+function raise(): never {
   throw new Error('This getter throws')
 }
 

@@ -59,9 +59,9 @@ const letters: Readonly<Record<string, number>> = {
 
 /** Returns the kinds of all characters of a string. */
 export function survey(text: string): number {
-  let held = 0
-  for (const character of text) held |= kindOf(character.codePointAt(0) as number)
-  return held
+  let found = 0
+  for (const character of text) found |= kindOf(character.codePointAt(0) as number)
+  return found
 }
 
 const LETTERS = LETTER | kinds.DIGIT | kinds.RIGHT_TO_LEFT | kinds.ARABIC_DIGIT | MAPPED
@@ -71,8 +71,8 @@ const LETTERS = LETTER | kinds.DIGIT | kinds.RIGHT_TO_LEFT | kinds.ARABIC_DIGIT 
  * Unicode.
  */
 export function isLetterOrDigit(character: string): boolean {
-  const held = survey(character)
-  return (held & LETTERS) !== 0 && (held & PUNCTUATION) === 0
+  const found = survey(character)
+  return (found & LETTERS) !== 0 && (found & PUNCTUATION) === 0
 }
 
 const BASIC_PLANE = 0x10000

@@ -1,6 +1,5 @@
 import punycode from 'punycode/punycode.js'
 import { isLdhLabel, isPlainName, MAX_LABEL_LENGTH, MAX_NAME_LENGTH } from '../ldh-name.ts'
-import { keepsBidiRule } from './bidi.ts'
 import { kindOf, kinds, survey } from './characters.ts'
 import { findMisplacedJoiner, findMisplacedPunctuation } from './context.ts'
 import { mapCharacter } from './mapping.ts'
@@ -117,12 +116,14 @@ interface Label {
   readonly unicode: string
   readonly ascii: string
   /** The kinds of the label's characters. */
-  readonly held: number
+  readonly found: number
 }
 
-const { DISALLOWED, MAPPED, IGNORED, PUNCTUATION, LETTER } = kinds
-const MARKS = kinds.MARK | kinds.THIN_MARK | kinds.VIRAMA | kinds.THIN_VIRAMA
-const RIGHT_TO_LEFT = kinds.RIGHT_TO_LEFT | kinds.ARABIC_DIGIT
+const { DISALLOWED, MAPPED, IGNORED, PUNCTUATION, LETTER, DIGIT, ARABIC_DIGIT } = kinds
+const THIN_MARKS = kinds.THIN_MARK | kinds.THIN_VIRAMA
+const MARKS = kinds.MARK | kinds.VIRAMA | THIN_MARKS
+const LEFT_TO_RIGHT = LETTER | kinds.MARK | kinds.VIRAMA
+const RIGHT_TO_LEFT = kinds.RIGHT_TO_LEFT | ARABIC_DIGIT
 
 /**
  * The longest canonical decomposition has four characters (UAX #15), so after NFC, a string still has at least a
@@ -133,13 +134,13 @@ const MAX_MAPPED_LENGTH = 4 * MAX_LABEL_LENGTH
 /** Maps a label (UTS #46, section 4, step 1). */
 function mapLabel(sent: string): string | LabelFault {
   if (isLdhLabel(sent)) return sent
-  const held = survey(sent)
-  if ((held & DISALLOWED) !== 0) {
+  const found = survey(sent)
+  if ((found & DISALLOWED) !== 0) {
     const character = Array.from(sent).find(part => mapCharacter(part) === null)
     return { reason: 'disallowed character', label: sent, character }
   }
   let mapped = ''
-  if ((held & (MAPPED | IGNORED)) === 0) mapped = sent
+  if ((found & (MAPPED | IGNORED)) === 0) mapped = sent
   else for (const character of sent) mapped += mapCharacter(character)
   return isLonger(mapped, MAX_MAPPED_LENGTH) ? { reason: 'long label', label: sent } : mapped
 }
@@ -150,19 +151,19 @@ const isLonger = (text: string, length: number) => text.length > length && Array
 function readLabel(sent: string, mapped: string, { acceptsPunctuation = false }: LabelOptions): Label | LabelFault {
   const isALabel = mapped.startsWith('xn--')
   if (!isALabel && isLdhLabel(mapped) && mapped.length <= MAX_LABEL_LENGTH) {
-    return { sent, unicode: mapped, ascii: mapped, held: LETTER }
+    return { sent, unicode: mapped, ascii: mapped, found: LETTER }
   }
   if (isALabel && mapped.length > MAX_LABEL_LENGTH) return { reason: 'long label', label: sent }
   const unicode = isALabel ? decode(mapped) : mapped.normalize('NFC')
   if (unicode === null) return { reason: 'not an A-label', label: sent }
   if (isLonger(unicode, MAX_LABEL_LENGTH)) return { reason: 'long label', label: sent }
-  const held = survey(unicode)
-  const fault = findFault(sent, unicode, held)
+  const found = survey(unicode)
+  const fault = findFault(sent, unicode, found)
   if (fault !== undefined) return fault
-  const punctuation = isALabel || acceptsPunctuation ? undefined : findPunctuation(unicode, held)
+  const punctuation = isALabel || acceptsPunctuation ? undefined : findPunctuation(unicode, found)
   if (punctuation !== undefined) return { reason: 'punctuation', label: sent, character: findSent(sent, punctuation) }
   const ascii = isALabel ? mapped : isAscii(unicode) ? unicode : encode(unicode)
-  return ascii.length > MAX_LABEL_LENGTH ? { reason: 'long label', label: sent } : { sent, unicode, ascii, held }
+  return ascii.length > MAX_LABEL_LENGTH ? { reason: 'long label', label: sent } : { sent, unicode, ascii, found }
 }
 
 /**
@@ -182,22 +183,22 @@ function decode(aLabel: string): string | null {
 const encode = (unicode: string) => `xn--${punycode.encode(unicode)}`
 
 /** Checks a label by UTS #46, section 4.1, after it has been normalized and decoded. */
-function findFault(label: string, unicode: string, held: number): LabelFault | undefined {
+function findFault(label: string, unicode: string, found: number): LabelFault | undefined {
   if (unicode === '') return { reason: 'empty', label }
   if (unicode.startsWith('-') || unicode.endsWith('-')) return { reason: 'outer hyphen', label }
-  if ((held & (DISALLOWED | MAPPED | IGNORED)) !== 0) {
+  if ((found & (DISALLOWED | MAPPED | IGNORED)) !== 0) {
     const character = Array.from(unicode).find(part => mapCharacter(part) !== part)
     return { reason: 'disallowed character', label, character }
   }
-  if ((held & MARKS) !== 0 && (kindOf(unicode.codePointAt(0) as number) & MARKS) !== 0) {
+  if ((found & MARKS) !== 0 && (kindOf(unicode.codePointAt(0) as number) & MARKS) !== 0) {
     return { reason: 'mark first', label }
   }
-  const joiner = (held & kinds.JOINER) === 0 ? undefined : findMisplacedJoiner(unicode)
+  const joiner = (found & kinds.JOINER) === 0 ? undefined : findMisplacedJoiner(unicode)
   return joiner === undefined ? undefined : { reason: 'misplaced joiner', label, character: joiner }
 }
 
-function findPunctuation(unicode: string, held: number): string | undefined {
-  return (held & PUNCTUATION) === 0
+function findPunctuation(unicode: string, found: number): string | undefined {
+  return (found & PUNCTUATION) === 0
     ? findMisplacedPunctuation(unicode)
     : Array.from(unicode).find(character => (survey(character) & PUNCTUATION) !== 0)
 }
@@ -208,7 +209,25 @@ const findSent = (sent: string, mapped: string) =>
 
 /** The Bidi rule applies to all labels of a name if any of them has a character that is written from right to left. */
 function findBidiFault(labels: readonly Label[]): LabelFault | undefined {
-  if (!labels.some(({ held }) => (held & RIGHT_TO_LEFT) !== 0)) return undefined
+  if (!labels.some(({ found }) => (found & RIGHT_TO_LEFT) !== 0)) return undefined
   const label = labels.find(({ unicode }) => !keepsBidiRule(unicode))
   return label && { reason: 'bidi', label: label.sent }
+}
+
+/** Returns whether a label satisfies the Bidi rule (RFC 5893, section 2). Nonspacing marks at its end are ignored. */
+function keepsBidiRule(label: string): boolean {
+  let first = 0
+  let last = 0
+  let found = 0
+  for (const character of label) {
+    const kind = kindOf(character.codePointAt(0) as number)
+    first ||= kind
+    if ((kind & THIN_MARKS) === 0) last = kind
+    found |= kind
+  }
+  if ((first & kinds.RIGHT_TO_LEFT) !== 0) {
+    const hasBothDigits = (found & DIGIT) !== 0 && (found & ARABIC_DIGIT) !== 0
+    return (found & LEFT_TO_RIGHT) === 0 && (last & (RIGHT_TO_LEFT | DIGIT)) !== 0 && !hasBothDigits
+  }
+  return (first & LETTER) !== 0 && (found & RIGHT_TO_LEFT) === 0 && (last & (LEFT_TO_RIGHT | DIGIT)) !== 0
 }

@@ -2,6 +2,7 @@ import { createDeadline, type Deadline, TimeLimitError } from '../time/deadline.
 import {
   type Answer,
   apply,
+  type BoundStatement,
   bind,
   createSequence,
   type Database,
@@ -204,7 +205,7 @@ const RELEASE = `RELEASE SAVEPOINT ${SAVEPOINT}`
  * The share of a call's time that its statements may take. The rest of the time is for rolling back to the savepoint.
  */
 const WORKING_SHARE = 0.9
-/** The share of the remaining working time that one statement may take on the server. */
+/** The share of the rest of this time that one statement may take on the server. */
 const STATEMENT_SHARE = 0.6
 
 /**
@@ -245,12 +246,11 @@ export function fromTransaction(transaction: PostgresTransaction, part: Part): D
     send: (deadline, statement, ...values) => inTurn(deadline, sequence => sequence.send(statement, ...values)),
 
     transact: (deadline, settings, work) =>
-      inTurn(deadline, async (sequence, working) => {
+      inTurn(deadline, async (sequence, nextLimit) => {
         // Leaves out the limit for idle transactions: the application decides how long its transaction may be idle.
         const { transaction_isolation: _, idle_in_transaction_session_timeout: __, ...applied } = settings
         const before = await readSettings(sequence, Object.keys(applied))
-        const limit = Math.max(1, Math.floor(working.remaining() * STATEMENT_SHARE))
-        apply(sequence, { ...applied, statement_timeout: String(limit) })
+        apply(sequence, { ...applied, statement_timeout: nextLimit() })
         const result = await work(sequence)
         apply(sequence, before)
         await sequence.allAnswered()
@@ -259,16 +259,27 @@ export function fromTransaction(transaction: PostgresTransaction, part: Part): D
   }
 }
 
-/** @param working The time for the statements of a call. */
-type Work<T> = (sequence: Sequence, working: Deadline) => Promise<T>
+/** @param nextLimit Returns the value of `statement_timeout` for the next statements. */
+type Work<T> = (sequence: Sequence, nextLimit: () => string) => Promise<T>
 
 async function inSavepoint<T>(transaction: PostgresTransaction, deadline: Deadline, work: Work<T>): Promise<T> {
   const working = createDeadline(deadline.remaining() * WORKING_SHARE, deadline.timeLimit)
-  const sequence = createSequence(({ text, values = [] }) => transaction.query(text, values), { deadline: working })
+  /** The server's limit for a statement, in milliseconds; 0 means no limit. */
+  let limit = 0
+  function nextLimit(): string {
+    limit = Math.max(1, Math.floor(working.remaining() * STATEMENT_SHARE))
+    return String(limit)
+  }
+  function query({ text, values = [] }: BoundStatement): PromiseLike<Answer> {
+    // With the limit of earlier statements, the server might not cancel a late statement in time for the rollback.
+    if (limit > working.remaining()) void settle(transaction.query(`SET LOCAL statement_timeout = ${nextLimit()}`, []))
+    return transaction.query(text, values)
+  }
+  const sequence = createSequence(query, { deadline: working })
   await working.wait(sequence.add({ text: `SAVEPOINT ${SAVEPOINT}` }))
   let isReleasing = false
   try {
-    const result = await working.wait(work(sequence, working))
+    const result = await working.wait(work(sequence, nextLimit))
     sequence.end()
     isReleasing = true
     await deadline.wait(transaction.query(RELEASE, []))

@@ -1,3 +1,4 @@
+import { toSelectList } from '../store/rows.ts'
 import { type Deadline, TimeLimitError } from '../time/deadline.ts'
 
 /** One SQL statement with parameters. */
@@ -70,6 +71,33 @@ export function toArrayLiteral(elements: readonly Element[]): string {
 
 const SPECIAL = /["\\]/
 const quoteElement = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`
+
+/** Returns the parameters of a statement on many rows: one array for each of the given properties. */
+export const toArrays = <Name extends string>(
+  rows: readonly Readonly<Record<Name, Element>>[],
+  ...names: readonly Name[]
+): Element[][] => names.map(name => rows.map(row => row[name]))
+
+/**
+ * SQL that converts a time to milliseconds since 1970. The result is a string, because drivers return times and large
+ * numbers in different forms.
+ */
+export const toMilliseconds = (time: string) => `round(extract(epoch FROM ${time}) * 1000)::bigint::text`
+
+/** SQL that converts milliseconds since 1970 to a time. */
+export const toTime = (milliseconds: string) => `to_timestamp(${milliseconds} / 1000)`
+
+/** A result row of a statement that returns the IDs of the rows that it changed. */
+export interface Id {
+  readonly domainId: string
+}
+
+export const returningId = `RETURNING ${toSelectList<Id>({ domainId: 'domain_id::text' })}`
+
+/** Sorts before all IDs. */
+export const FIRST_ID = '00000000-0000-0000-0000-000000000000'
+/** Sorts after all IDs. */
+export const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /** The operations that the stores need from a database. Each kind of driver has an adapter to this interface. */
 export interface Database {

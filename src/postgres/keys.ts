@@ -3,10 +3,9 @@ import type { ManagedKeyStore } from '../keys/key-store.ts'
 import { requireOptions } from '../options.ts'
 import { type KeyRow, keyColumns, toSelectList, toStoredRecord } from '../store/rows.ts'
 import { createDeadline } from '../time/deadline.ts'
-import { prepared, type Statement, type Value, WAIT_FOR_DISK } from './connection.ts'
+import { prepared, type Statement, toMilliseconds, toTime, type Value, WAIT_FOR_DISK } from './connection.ts'
 import { DEFAULT_TRANSACTION_TIME_LIMIT, type DriverOptions, driverRules, toDatabase } from './drivers.ts'
 import { type PostgresSchemaOptions, schemaRule, type Tables, toTables } from './schema.ts'
-import { toMilliseconds, toTime } from './statements.ts'
 
 /** Options of {@link createPostgresKeyStore}. */
 export interface PostgresKeyStoreOptions extends PostgresSchemaOptions, DriverOptions {

@@ -2,10 +2,29 @@ import { changeOf, LONGEST_WAIT, type Outbox } from '../outbox/contract.ts'
 import type { Change, Registration } from '../rules/registration.ts'
 import { MOST_AT_ONCE } from '../store/contract.ts'
 import { toKey } from '../store/name-key.ts'
-import { type StatsRow, toLeased, toPending, toStats } from '../store/rows.ts'
-import type { Value } from './connection.ts'
-import { FIRST_ID, toArrays } from './statements.ts'
-import { lock, type StoreTransaction, type Transact } from './transaction.ts'
+import {
+  type LeasedRow,
+  type PendingRow,
+  type StatsRow,
+  toLeased,
+  toPending,
+  toSelectList,
+  toStats,
+} from '../store/rows.ts'
+import {
+  FIRST_ID,
+  type Id,
+  prepared,
+  returningId,
+  toArrays,
+  toMilliseconds,
+  toTime,
+  unprepared,
+  type Value,
+} from './connection.ts'
+import type { Engine } from './engines.ts'
+import type { Tables } from './schema.ts'
+import { type LockStatements, lock, type Transact, type TransactionWith } from './transaction.ts'
 
 /** The name of the lock that sweeps take. Only sweeps take this lock, because its name is not a registrable domain. */
 const SWEEP = 'sweep'
@@ -13,7 +32,7 @@ const SWEEP = 'sweep'
 type Identified = Pick<Registration, 'domain' | 'domainId'>
 
 /** The outbox in the table of changes. Each method is one transaction. */
-export function createOutbox(transact: Transact): Outbox {
+export function createOutbox(transact: Transact<OutboxStatements & LockStatements>): Outbox {
   let isNoted = false
   /**
    * Records that some process pushes changes. Needs a separate transaction, because on Citus, a transaction across
@@ -109,7 +128,7 @@ export function createOutbox(transact: Transact): Outbox {
  * @param toFollowed Returns the ID of the registration that the monitor must get before the change. Default: none.
  */
 export function addChanges(
-  { write, statements }: StoreTransaction,
+  { write, statements }: TransactionWith<OutboxStatements>,
   kind: Change['kind'],
   registrations: readonly Registration[],
   toWait: (registration: Registration) => number,
@@ -130,6 +149,168 @@ export const sort = <Item extends Identified>(items: readonly Item[]): Item[] =>
   items.toSorted((one, other) => (one.domainId < other.domainId ? -1 : 1))
 
 /** The parameters of a statement on items: their IDs, other values, and on Citus their second-level domains. */
-export function toNamed({ engine }: StoreTransaction, items: readonly Identified[], values: readonly Value[] = []) {
-  return [...toArrays(items, 'domainId'), ...values, ...engine.toShards(items.map(({ domain }) => domain))]
+export const toNamed = (
+  { engine }: { readonly engine: Engine },
+  items: readonly Identified[],
+  values: readonly Value[] = [],
+): readonly Value[] => [
+  ...toArrays(items, 'domainId'),
+  ...values,
+  ...engine.toShards(items.map(({ domain }) => domain)),
+]
+
+/**
+ * The time at which the statement begins. The time at which the transaction began would be too early, because the
+ * transaction may have waited for locks since then.
+ */
+const NOW = 'statement_timestamp()'
+/**
+ * The time at which a wait ends. With an interval, the expression would depend on the time zone, and Citus cannot set a
+ * column from such an expression.
+ */
+const afterWait = (milliseconds: string) =>
+  `to_timestamp(extract(epoch FROM ${NOW})::double precision + ${milliseconds}::double precision / 1000)`
+
+const columns = {
+  kind: 'change.kind',
+  domainId: 'change.domain_id::text',
+  domain: 'change.domain',
+  registrableDomain: 'change.registrable_domain',
+  teamId: 'change.team_id',
+  refusals: 'change.refusals::text',
+  at: toMilliseconds('change.since'),
+}
+const leased = toSelectList<LeasedRow>(columns)
+const pending = toSelectList<PendingRow>({
+  ...columns,
+  nextAttempt: toMilliseconds('change.due'),
+  lastFailure: 'change.last_failure',
+})
+const stats = toSelectList<StatsRow>({
+  count: 'count(*)::text',
+  refused: '(count(*) FILTER (WHERE refusals > 0))::text',
+  oldest: toMilliseconds('min(since)'),
+})
+
+type OutboxStatements = ReturnType<typeof createOutboxStatements>
+
+/**
+ * The statements on the pending changes. Waits are in milliseconds. Changes are selected by their IDs ($1), and on
+ * Citus also by their second-level domains (the last parameter). At most one column of an index is compared with an
+ * array, because PostgreSQL before version 17 looks up every combination of the values of two arrays.
+ */
+export function createOutboxStatements({ changes, monitor }: Tables, engine: Engine) {
+  const isNamed = (lastParameter: string) => `domain_id = ANY ($1::uuid[]) ${engine.inShards('change', lastParameter)}`
+  /** Skips locked rows; see {@link Engine.skipLocked}. */
+  const isFree = (condition: string) =>
+    engine.skipLocked === ''
+      ? condition
+      : `domain_id = ANY (ARRAY(SELECT domain_id FROM ${changes} AS change WHERE ${condition} ${engine.skipLocked}))`
+  const isFailed = `due > ${NOW} AND last_failure IS NOT NULL`
+
+  const isAfterRegistration = `(SELECT followed.kind FROM ${changes} AS followed
+         WHERE followed.domain_id = change.follows AND followed.second_level_domain = change.second_level_domain
+       ) IS DISTINCT FROM 'registered'`
+  const find = (condition: string) =>
+    unprepared<LeasedRow>(
+      `SELECT ${leased} FROM ${changes} AS change WHERE ${condition} AND due <= ${NOW} AND ${isAfterRegistration}
+       ORDER BY due, domain_id LIMIT $1::bigint ${engine.skipLocked}`,
+    )
+  const hasten = (condition: string) =>
+    unprepared(
+      `UPDATE ${changes} AS change SET due = ${NOW} WHERE ${isFree(`${condition} AND due > ${afterWait('$1')}`)}`,
+    )
+
+  return {
+    /** Adds changes, each with its own wait until it is due. */
+    addChanges: engine.createInsert({
+      name: 'add_changes',
+      into: `${changes}
+        (second_level_domain, domain_id, domain, registrable_domain, due, team_id, kind, since, follows)`,
+      types: ['text', 'uuid', 'text', 'text', 'double precision', 'text', 'text', 'double precision', 'uuid'],
+      toRow: ([secondLevelDomain, id, domain, registrableDomain, wait = '', teamId, kind, at = '', follows]) =>
+        [secondLevelDomain, id, domain, registrableDomain, afterWait(wait), teamId, kind, toTime(at), follows].join(),
+    }),
+    /** Replaces the IDs that changes follow: an ID in $1 becomes the ID at the same position in $2. */
+    follow: unprepared(
+      `UPDATE ${changes} AS change SET follows = asked.next
+       FROM unnest($1::uuid[], $2::uuid[]) AS asked (domain_id, next)
+       WHERE change.follows = asked.domain_id ${engine.inShards('change', '$3')}`,
+    ),
+
+    /** Leases registrations to a call for $2 milliseconds, except any that are not yet due when the lease ends. */
+    lease: unprepared(`UPDATE ${changes} AS change SET due = greatest(due, ${afterWait('$2')}) WHERE ${isNamed('$3')}`),
+    /** Deletes pending registrations that a release replaces. */
+    replace: prepared<Id>(
+      'replace',
+      `DELETE FROM ${changes} AS change WHERE ${isNamed('$2')} AND kind = 'registered' ${returningId}`,
+    ),
+
+    /**
+     * Changes that are due more than $1 milliseconds from now were postponed while a clock was wrong. These statements
+     * make such changes due at once.
+     */
+    hastenFresh: hasten('refusals = 0'),
+    hastenRefused: hasten('refusals > 0'),
+    /** Finds due changes, except those that other sweeps are leasing. */
+    findFresh: find('refusals = 0'),
+    findRefused: find('refusals > 0'),
+    /** Leases the found changes for $2 milliseconds, if they are still due. */
+    take: unprepared<Id>(
+      `UPDATE ${changes} AS change SET due = ${afterWait('$2')} WHERE ${isNamed('$3')} AND due <= ${NOW}
+       ${returningId}`,
+    ),
+
+    /** Deletes pushed changes whose kind is still $2. */
+    finish: prepared('finish', `DELETE FROM ${changes} AS change WHERE ${isFree(`${isNamed('$3')} AND kind = $2`)}`),
+    /** Makes a release due at once if it replaced a registration that has now been pushed. */
+    hastenReleases: prepared(
+      'hasten_releases',
+      `UPDATE ${changes} AS change SET due = ${NOW} WHERE ${isFree(`${isNamed('$2')} AND kind = 'released'`)}`,
+    ),
+    postpone: unprepared(postpone(changes, engine)),
+    /** Deletes changes that an operator has settled, even leased ones. */
+    settle: unprepared<Id>(`DELETE FROM ${changes} AS change WHERE domain_id = ANY ($1::uuid[]) ${returningId}`),
+
+    /** Finds failed changes that are not due, after the ID $1. */
+    findFailed: unprepared<Id>(
+      `SELECT ${toSelectList<Id>({ domainId: 'domain_id::text' })} FROM ${changes} AS change
+       WHERE domain_id > $1::uuid AND ${isFailed} ORDER BY domain_id LIMIT $2::bigint`,
+    ),
+    /** Makes failed changes due at once, so the next sweep pushes them again. */
+    retry: unprepared<Id>(
+      `UPDATE ${changes} AS change SET due = ${NOW}
+       WHERE ${isFree(`domain_id = ANY ($1::uuid[]) AND ${isFailed}`)} ${returningId}`,
+    ),
+    /** The table `monitor` gets its row as soon as any process pushes changes. */
+    findMonitor: unprepared<{ id: string }>(`SELECT id::text FROM ${monitor}`),
+    addMonitor: unprepared(`INSERT INTO ${monitor} (id) VALUES (1) ON CONFLICT DO NOTHING`),
+
+    countChanges: unprepared<StatsRow>(`SELECT ${stats} FROM ${changes}`),
+    findLongestRefused: unprepared<PendingRow>(
+      `SELECT ${pending} FROM ${changes} AS change WHERE refusals > 0 ORDER BY since, domain_id LIMIT 1`,
+    ),
+    listChanges: unprepared<PendingRow>(
+      `SELECT ${pending} FROM ${changes} AS change WHERE domain_id > $1::uuid ORDER BY domain_id LIMIT $2::bigint`,
+    ),
+  }
+}
+
+/**
+ * Postpones changes that are not locked. The parameters are arrays: $1 contains their IDs, $2 their kinds, $3 the
+ * waits, $4 the failures, and $5 the least numbers of refusals.
+ */
+function postpone(changes: string, engine: Engine): string {
+  const rows = `unnest($1::uuid[], $2::text[], $3::double precision[], $4::text[], $5::integer[])
+         AS asked (domain_id, kind, wait, failure, refusals)`
+  const free = `(
+         SELECT asked.* FROM ${rows} JOIN ${changes} AS change USING (domain_id, kind)
+         FOR UPDATE OF change SKIP LOCKED
+       ) AS asked`
+  return `UPDATE ${changes} AS change
+       SET due = ${afterWait('asked.wait')},
+         refusals = greatest(change.refusals, asked.refusals),
+         last_failure = coalesce(asked.failure, change.last_failure)
+       FROM ${engine.skipLocked === '' ? rows : free}
+       WHERE change.domain_id = asked.domain_id AND change.kind = asked.kind ${engine.inShards('change', '$6')}`
 }

@@ -22,13 +22,22 @@ import {
 } from '../store/managed-store.ts'
 import { keysBelow, toKey } from '../store/name-key.ts'
 import { type NameRow, readInteger, toRegistration } from '../store/rows.ts'
-import { toArrayLiteral } from './connection.ts'
+import { FIRST_ID, LAST_ID, toArrayLiteral, toArrays } from './connection.ts'
 import { DEFAULT_TRANSACTION_TIME_LIMIT, type DriverOptions, driverRules, toDatabase } from './drivers.ts'
+import type { Engine } from './engines.ts'
 import { migrate } from './migrate.ts'
-import { addChanges, createOutbox, sort, toNamed } from './outbox.ts'
-import { type PostgresSchemaOptions, schemaRule, toTables } from './schema.ts'
-import { FIRST_ID, LAST_ID, toArrays } from './statements.ts'
-import { createTransact, lock, lockOfTeam, type StoreTransaction, type Transact, unlock } from './transaction.ts'
+import { createNameStatements } from './name-statements.ts'
+import { addChanges, createOutbox, createOutboxStatements, sort, toNamed } from './outbox.ts'
+import { type PostgresSchemaOptions, schemaRule, type Tables, toTables } from './schema.ts'
+import {
+  createLockStatements,
+  createTransact,
+  lock,
+  lockOfTeam,
+  type Transact,
+  type TransactionWith,
+  unlock,
+} from './transaction.ts'
 
 /** Options of {@link createPostgresStore}. */
 export interface PostgresStoreOptions extends PostgresSchemaOptions, DriverOptions, ManagedStoreOptions {
@@ -64,13 +73,25 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
   requireOptions(options, { ...managedStoreRules, ...driverRules, schema: schemaRule })
   const { schema, database: driver, preparedStatements, timeLimit = DEFAULT_TRANSACTION_TIME_LIMIT, ...rest } = options
   const database = toDatabase({ database: driver, preparedStatements }, 'store')
-  const transact = createTransact(database, toTables({ schema }), timeLimit)
+  const tables = toTables({ schema })
+  const transact = createTransact(database, engine => createStatements(tables, engine), timeLimit)
   const { isInTransaction } = database
   return createManagedStore({ ...createRegistrations(transact), outbox: createOutbox(transact), isInTransaction }, rest)
 }
 
+/** All statements of the store, in the form that the given engine needs. */
+export const createStatements = (tables: Tables, engine: Engine) => ({
+  ...createLockStatements(tables, engine),
+  ...createNameStatements(tables, engine),
+  ...createOutboxStatements(tables, engine),
+})
+
+export type Statements = ReturnType<typeof createStatements>
+
+type StoreTransaction = TransactionWith<Statements>
+
 /** Looks up, saves and deletes registrations. Each method is one transaction. */
-function createRegistrations(transact: Transact): Omit<StoreBackend, 'outbox'> {
+function createRegistrations(transact: Transact<Statements>): Omit<StoreBackend, 'outbox'> {
   const createId = createUuidGenerator()
   return {
     toDomainId: toUuid,
@@ -217,7 +238,11 @@ async function importAll(
  * a shard between the first statement on the shard and the lock. A worker would then send the rest of the transaction
  * to the shard's former node, and deletions there would be lost.
  */
-async function findLocks(transact: Transact, teamId: string, keys: ReleaseKeys): Promise<readonly string[] | null> {
+async function findLocks(
+  transact: Transact<Statements>,
+  teamId: string,
+  keys: ReleaseKeys,
+): Promise<readonly string[] | null> {
   if (keys.names.length + keys.domainIds.length === 0) return null
   const own = await transact(transaction => findOwn(transaction, teamId, keys))
   if (own.size === 0) return null

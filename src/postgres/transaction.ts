@@ -1,19 +1,18 @@
 import { toKey } from '../store/name-key.ts'
 import { createDeadline, type Deadline } from '../time/deadline.ts'
-import { type Database, hasCode, type Transaction } from './connection.ts'
+import { type Database, hasCode, type Transaction, unprepared } from './connection.ts'
 import { type Engine, findEngine, type Isolation, toSettings } from './engines.ts'
 import type { Tables } from './schema.ts'
-import { createStatements, type Statements } from './statements.ts'
 
 /** A transaction with the statements that it can send. */
-export interface StoreTransaction extends Transaction {
+export interface TransactionWith<Statements> extends Transaction {
   readonly statements: Statements
   readonly engine: Engine
 }
 
 /** Runs a transaction, and retries it after a conflict while there is time. */
-export type Transact = <T>(
-  work: (transaction: StoreTransaction) => Promise<T>,
+export type Transact<Statements> = <T>(
+  work: (transaction: TransactionWith<Statements>) => Promise<T>,
   options?: {
     readonly timeLimit?: number
     readonly isolation?: Isolation
@@ -28,8 +27,15 @@ export type Transact = <T>(
  */
 const SERVER_SHARE = 0.9
 
-/** @param longest The time limit of each transaction, in milliseconds. */
-export function createTransact(database: Database, tables: Tables, longest: number): Transact {
+/**
+ * @param createStatements Returns the statements in the form that the server's engine needs.
+ * @param longest The time limit of each transaction, in milliseconds.
+ */
+export function createTransact<Statements>(
+  database: Database,
+  createStatements: (engine: Engine) => Statements,
+  longest: number,
+): Transact<Statements> {
   let known: { readonly engine: Engine; readonly statements: Statements } | undefined
   const queues = createQueues()
   return async (work, { timeLimit = longest, isolation = 'read committed', locks = [] } = {}) => {
@@ -37,7 +43,7 @@ export function createTransact(database: Database, tables: Tables, longest: numb
     const attempt = async () => {
       if (!known) {
         const engine = await findEngine(database, deadline)
-        known = { engine, statements: createStatements(tables, engine) }
+        known = { engine, statements: createStatements(engine) }
       }
       const { engine, statements } = known
       const settings = toSettings(engine, deadline.remaining() * SERVER_SHARE, isolation)
@@ -56,7 +62,10 @@ export function createTransact(database: Database, tables: Tables, longest: numb
  * @param registrableDomains In ascending order of code units. The first one may be a team's lock, see {@link
  *   lockOfTeam}.
  */
-export function lock({ send, statements }: StoreTransaction, registrableDomains: readonly string[]): void {
+export function lock(
+  { send, statements }: TransactionWith<LockStatements>,
+  registrableDomains: readonly string[],
+): void {
   if (registrableDomains.length > 0) void send(...statements.lock(registrableDomains.map(toLock)))
 }
 
@@ -70,7 +79,10 @@ export const lockOfTeam = (teamId: string): string => `#${teamId}`
  * Deletes the lock rows of registrable domains that this transaction has locked. This must be the last statement of the
  * transaction.
  */
-export function unlock({ write, statements }: StoreTransaction, registrableDomains: readonly string[]): void {
+export function unlock(
+  { write, statements }: TransactionWith<LockStatements>,
+  registrableDomains: readonly string[],
+): void {
   const locks = registrableDomains.map(toLock)
   void write(
     statements.unlock,
@@ -80,6 +92,40 @@ export function unlock({ write, statements }: StoreTransaction, registrableDomai
 }
 
 const toLock = (registrableDomain: string) => [toKey(registrableDomain).secondLevelDomain, registrableDomain] as const
+
+export type LockStatements = ReturnType<typeof createLockStatements>
+
+/** The statements on lock rows. */
+export const createLockStatements = ({ locks }: Tables, engine: Engine) => ({
+  /**
+   * Inserts missing lock rows of registrable domains, and locks the existing ones, in the given order. The order must
+   * be ascending, so that two calls cannot deadlock. `WHERE false` makes the statement lock a row without writing to
+   * it.
+   *
+   * A concurrent call for the same registrable domain waits for these locks. Each call looks up names in separate
+   * statements after this one, because under READ COMMITTED only later statements see the rows that were committed
+   * during the wait.
+   */
+  lock: engine.createInsert({
+    name: 'lock',
+    into: `${locks} AS lock (second_level_domain, registrable_domain)`,
+    types: ['text', 'text'],
+    toRow: String,
+    onConflict: `ON CONFLICT (second_level_domain, registrable_domain)
+     DO UPDATE SET registrable_domain = excluded.registrable_domain WHERE false`,
+  }),
+
+  /**
+   * Deletes lock rows, so unused registrable domains have none. A call that is waiting for a deleted lock row inserts
+   * the row again.
+   */
+  unlock: unprepared(
+    `DELETE FROM ${locks} AS lock
+     USING unnest($1::text[], $2::text[]) AS asked (second_level_domain, registrable_domain)
+     WHERE lock.second_level_domain = asked.second_level_domain
+       AND lock.registrable_domain = asked.registrable_domain ${engine.inShards('lock', '$1')}`,
+  ),
+})
 
 /**
  * Lets calls that lock the same registrable domains wait in memory. In the database, each waiting call would occupy a

@@ -14,7 +14,7 @@ import {
   type PostgresTransaction,
 } from '../../src/postgres/index.ts'
 import { toTables } from '../../src/postgres/schema.ts'
-import { createStatements } from '../../src/postgres/statements.ts'
+import { createStatements } from '../../src/postgres/store.ts'
 import { createRequest, save, toDomains, toTestName } from '../../src/testing/calls.ts'
 import { rejection, teams } from '../fixtures.ts'
 import { openDatabase, type TestServer } from './server.ts'

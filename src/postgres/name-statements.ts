@@ -1,0 +1,143 @@
+import { COUNTED_AT_LEAST, FOUND_BEHIND_SUFFIXES } from '../rules/registration.ts'
+import { type NameRow, toSelectList } from '../store/rows.ts'
+import { FIRST_ID, type Id, LAST_ID, prepared, returningId, toMilliseconds, toTime, unprepared } from './connection.ts'
+import type { Engine } from './engines.ts'
+import type { Tables } from './schema.ts'
+
+/** The statements on names. */
+export function createNameStatements({ names, changes }: Tables, engine: Engine) {
+  const selectNames = (condition = '') => {
+    const isSame = 'change.domain_id = name.domain_id AND change.second_level_domain = name.second_level_domain'
+    const row = toSelectList<NameRow>({
+      domainId: 'name.domain_id::text',
+      domain: 'name.domain',
+      registrableDomain: 'name.registrable_domain',
+      teamId: 'name.team_id',
+      createdAt: toMilliseconds('name.created_at'),
+      synchronized: `((SELECT change.kind FROM ${changes} AS change WHERE ${isSame} ${condition}) IS NULL)::text`,
+    })
+    return `SELECT ${row}`
+  }
+
+  return {
+    /**
+     * Finds names by their domain. On Citus, only the shards of the second-level domains in $2 are searched. A hash
+     * index cannot be scanned in order, so the planner can choose only one plan, regardless of the size of the tables.
+     */
+    findByDomain: prepared<NameRow>(
+      'find_by_domain',
+      `${selectNames(engine.inShards('change', '$2'))}
+       FROM unnest($1::text[]) AS asked (domain) JOIN ${names} AS name ON name.domain = asked.domain
+       WHERE true ${engine.inShards('name', '$2')}`,
+    ),
+    findById: unprepared<NameRow>(`${selectNames()} FROM ${names} AS name WHERE name.domain_id = ANY ($1::uuid[])`),
+    findBelow: unprepared<{ below: string }>(findBelow(names, engine)),
+
+    insertNames: engine.createInsert({
+      name: 'insert_names',
+      into: `${names} (domain_id, second_level_domain, path, domain, registrable_domain, team_id, created_at)`,
+      types: ['uuid', 'text', 'text', 'text', 'text', 'text', 'double precision'],
+      toRow: values => `${values.slice(0, -1)}, ${toTime(values.at(-1) ?? '')}`,
+    }),
+    findTakenIds: unprepared<Id>(selectIds(names)),
+    findPendingIds: unprepared<Id>(selectIds(changes)),
+
+    /**
+     * Transfers names: changes their IDs from $1 to $2, their team to $3 and their time to $4. No name is deleted, so
+     * the application's rows that refer to these names are kept. `ON UPDATE CASCADE` gives those rows the new IDs.
+     */
+    transferNames: unprepared<Id>(
+      `UPDATE ${names} AS name SET domain_id = asked.next, team_id = $3::text,
+         created_at = ${toTime('$4::double precision')}
+       FROM unnest($1::uuid[], $2::uuid[]) AS asked (former, next)
+       WHERE name.domain_id = asked.former ${engine.inShards('name', '$5')} ${returningId}`,
+    ),
+
+    deleteNames: unprepared<Id>(
+      `DELETE FROM ${names} AS name WHERE domain_id = ANY ($1::uuid[]) ${engine.inShards('name', '$2')}
+       ${returningId}`,
+    ),
+
+    // Oldest first: IDs of version 7 sort by time.
+    ...listsById(`${selectNames()} FROM ${names} AS name`),
+    ...listsByName(`${selectNames('AND change.second_level_domain = $1')} FROM ${names} AS name`),
+
+    count: unprepared<{ count: string }>(`SELECT count(*)::text AS count FROM ${names}`),
+    countOfTeam: unprepared<{ count: string }>(`SELECT count(*)::text AS count FROM ${names} WHERE team_id = $1`),
+  }
+}
+
+const selectIds = (table: string) =>
+  `SELECT ${toSelectList<Id>({ domainId: 'domain_id::text' })} FROM ${table} WHERE domain_id = ANY ($1::uuid[])`
+
+/**
+ * Finds the names below several bases; on Citus, below one base. $1 to $4 are arrays with one element for each base. In
+ * $1, this is the second-level domain of the base; in $2 and $3, `after` and `before` of its path range; in $4, an
+ * array literal of registrable domains. A name below the base has one of these registrable domains, unless a public
+ * suffix separates the name from the base. $5 is the team. Returns JSON, because drivers return arrays in different
+ * forms.
+ */
+function findBelow(names: string, engine: Engine): string {
+  const inRange = 'name.path > base.after AND name.path < base.before'
+  const { secondLevelDomainOfBase, isInShardOfBase } = engine
+  // Each condition matches exactly one index. The inner `LIMIT` also makes the planner begin with the registrable
+  // domains instead of the names.
+  const findWithin = (condition: string, limit: number) =>
+    `SELECT found.domain FROM unnest(base.within::text[]) AS above (domain)
+     CROSS JOIN LATERAL (
+       SELECT name.domain FROM ${names} AS name
+       WHERE name.registrable_domain = above.domain AND ${inRange} AND ${condition} ${isInShardOfBase} LIMIT ${limit}
+     ) AS found LIMIT ${limit}`
+  const findOwn = (limit: number) => findWithin("name.team_id = $5 AND name.path > ''", limit)
+  return `SELECT json_build_object(
+       'ownCount', own.count,
+       'ownDomains', ARRAY(${findOwn(3)}),
+       'heldByOthers', others.exist,
+       'behindSuffixes', CASE WHEN own.count > 0 OR others.exist THEN '[]' ELSE (
+         SELECT coalesce(json_agg(parted), '[]') FROM (
+           SELECT name.domain, name.team_id AS "teamId" FROM ${names} AS name
+           WHERE name.second_level_domain = ${secondLevelDomainOfBase} AND ${inRange}
+           ORDER BY name.path LIMIT ${FOUND_BEHIND_SUFFIXES}
+         ) AS parted
+       ) END
+     )::text AS below
+     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[])
+       WITH ORDINALITY AS base (second_level_domain, after, before, within, position)
+     CROSS JOIN LATERAL (
+       SELECT count(*)::integer AS count FROM (${findOwn(COUNTED_AT_LEAST)}) AS counted
+     ) AS own
+     CROSS JOIN LATERAL (
+       SELECT own.count = 0 AND EXISTS (${findWithin('name.domain <> name.registrable_domain', 1)}) AS exist
+     ) AS others
+     ORDER BY base.position`
+}
+
+const listsById = (select: string) => ({
+  listOldest: unprepared<NameRow>(`${select} WHERE name.domain_id > $1::uuid ORDER BY name.domain_id LIMIT $2::bigint`),
+  listNewest: unprepared<NameRow>(
+    `${select} WHERE name.domain_id < $1::uuid ORDER BY name.domain_id DESC LIMIT $2::bigint`,
+  ),
+  // Compares pairs of columns. If single columns were compared, the planner might read the names of all teams in the
+  // order of their IDs, and only then discard the names of other teams.
+  listOldestOfTeam: unprepared<NameRow>(
+    `${select} WHERE (name.team_id, name.domain_id) > ($3::text, $1::uuid)
+       AND (name.team_id, name.domain_id) <= ($3::text, '${LAST_ID}'::uuid)
+     ORDER BY name.team_id, name.domain_id LIMIT $2::bigint`,
+  ),
+  listNewestOfTeam: unprepared<NameRow>(
+    `${select} WHERE (name.team_id, name.domain_id) < ($3::text, $1::uuid)
+       AND (name.team_id, name.domain_id) >= ($3::text, '${FIRST_ID}'::uuid)
+     ORDER BY name.team_id DESC, name.domain_id DESC LIMIT $2::bigint`,
+  ),
+})
+
+const listsByName = (select: string) => {
+  const inRange = 'name.second_level_domain = $1 AND name.path > $2 AND name.path < $3'
+  return {
+    listBelow: unprepared<NameRow>(
+      `${select} WHERE ${inRange} ORDER BY name.second_level_domain, name.path LIMIT $4::bigint`,
+    ),
+    listBelowOfTeam: unprepared<NameRow>(`${select} WHERE ${inRange} AND name.team_id = $5
+       ORDER BY name.second_level_domain, name.team_id, name.path LIMIT $4::bigint`),
+  }
+}

@@ -30,8 +30,6 @@ const table = {
   casesOfDrivers: /*           */ [12, 1_000],
   /** The maximum number of pages of the documentation whose first program runs. The seed decides which pages. */
   programsOfPages: /*          */ [8, 1_000],
-  /** Calls that get 503 because the monitor is unavailable. */
-  callsWithoutMonitor: /*      */ [300, 5_000],
   /**
    * Code points from U+3000 on that are compared with another implementation. All code points before U+3000 are
    * compared in every run.

@@ -1,10 +1,4 @@
-import {
-  createMemoryKeyStore,
-  generateApiKey,
-  type KeyRecord,
-  type ManagedKeyStore,
-  type MemoryKeyStore,
-} from '../src/index.ts'
+import { createMemoryKeyStore, generateApiKey, type KeyRecord } from '../src/index.ts'
 import { createMemoryStore, type MemoryStoreOptions } from '../src/memory/memory-store.ts'
 
 /** Organization 10 has the teams 1, 2 and 9, of which 9 is suspended. Organization 20 has the team 3. */
@@ -23,11 +17,11 @@ export const team2 = { type: 'team', teamId: '2', scopes } as const
 export const createStore = (options: MemoryStoreOptions = {}) => createMemoryStore({ teams, ...options })
 
 /** A key store, and a function that adds a new key to it. */
-export function createKeys<Keys extends ManagedKeyStore = MemoryKeyStore>(given?: Keys) {
-  const keys = given ?? createMemoryKeyStore()
+export function createKeys() {
+  const keys = createMemoryKeyStore()
   async function issue(type: 'organization' | 'team', id: string, changes: Partial<KeyRecord> = {}) {
     const { key, hash } = await generateApiKey({ type, id })
-    await keys.addKey({ hash, type, ownerId: id, scopes, ...changes })
+    keys.addKey({ hash, type, ownerId: id, scopes, ...changes })
     return key
   }
   return { keys, issue }

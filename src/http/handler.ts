@@ -82,63 +82,53 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
     }
     try {
       const deadline = createDeadline(timeLimit)
-      const caller = await requireCaller(call, deadline) // 401
-      await requirePoint(call, caller, deadline) // 429
-      const operation = requireOffered(call)
-      requireScope(caller.keyContext, operation.scope) // 403 insufficient_scope
-      await readInput(call, operation) // 415, 413, 408, 400
-      await requireCallerAgain(call, operation) // 401
-      return await perform(call, operation) // 400, 404, 403 team_suspended, 403 domain_limit_reached
+      call.caller = await identify(request, options, deadline) // 401
+      if (rateLimiter) {
+        call.step = 'consume'
+        call.headers = await consumePoint(rateLimiter, call.caller.limiterKey, deadline) // 429
+      }
+      const operation = requireOffered(request)
+      requireScope(call.caller.keyContext, operation.scope) // 403 insufficient_scope
+
+      call.step = 'readBody'
+      const awaitedAt = performance.now()
+      if (operation.method === 'GET') call.input = request.query ?? {}
+      else call.input = await readJson(request, { bodyLimit, bodyTimeLimit }) // 415, 413, 408, 400
+      if (keys && performance.now() - awaitedAt > KEY_IS_CURRENT_FOR) {
+        call.step = 'authenticate'
+        call.caller = await identifyAgain(request, operation) // 401
+      }
+      return await perform(call, call.caller, operation) // 400, 404, 403 team_suspended, 403 domain_limit_reached
     } catch (error) {
       return fail(call, error)
     }
   }
 
-  async function requireCaller(call: Call<Request>, deadline: Deadline): Promise<Caller> {
-    call.step = 'authenticate'
-    call.caller = await identify(call.request, options, deadline)
-    return call.caller
-  }
-
-  async function requirePoint(call: Call<Request>, { limiterKey }: Caller, deadline: Deadline): Promise<void> {
-    if (!rateLimiter) return
-    call.step = 'consume'
-    call.headers = await consumePoint(rateLimiter, limiterKey, deadline)
-  }
-
   /** An application's own adapter may pass an operation that is not offered. */
-  function requireOffered({ request: { operation = 'create' } }: Call<Request>): HttpOperation {
+  function requireOffered({ operation = 'create' }: Request): HttpOperation {
     const { operations: offered = DEFAULT_OPERATIONS } = options
     if (offered.includes(operation)) return operations[operation]
     throw new TypeError(`The operation ${JSON.stringify(operation)} is not in the option "operations"`)
   }
 
-  async function readInput(call: Call<Request>, { method }: HttpOperation): Promise<void> {
-    call.step = 'readBody'
-    call.inputAwaitedAt = performance.now()
-    call.input =
-      method === 'GET' ? (call.request.query ?? {}) : await readJson(call.request, { bodyLimit, bodyTimeLimit })
+  /** A key may be revoked while the body of its call arrives, or while its export is sent. */
+  async function identifyAgain(request: Request, { scope }: HttpOperation): Promise<Caller> {
+    const caller = await identify(request, options, createDeadline(timeLimit))
+    requireScope(caller.keyContext, scope)
+    return caller
   }
 
-  /** A key may be revoked while the body of its call arrives. */
-  async function requireCallerAgain(call: Call<Request>, { scope }: HttpOperation): Promise<void> {
-    if (!keys || performance.now() - Number(call.inputAwaitedAt) <= KEY_IS_CURRENT_FOR) return
-    const { keyContext } = await requireCaller(call, createDeadline(timeLimit))
-    requireScope(keyContext, scope)
-  }
-
-  async function perform(call: Call<Request>, { run, scope }: HttpOperation): Promise<HandlerResponse> {
-    const { keyContext, limiterKey } = call.caller as Caller
-    const { input, progress } = call
+  async function perform(call: Call<Request>, caller: Caller, operation: HttpOperation): Promise<HandlerResponse> {
+    const { keyContext, limiterKey } = caller
+    const { request, input, progress } = call
     const registering = { timeLimit, checkNames, onError: (cause: unknown) => report(call, cause, 'register') }
-    const answer = await run({ keyContext, input, store, options: registering, progress })
+    const answer = await operation.run({ keyContext, input, store, options: registering, progress })
     tell(call, 200, 'data' in answer ? answer.data : null)
     if ('data' in answer) return respond(200, answer, call.headers)
     const text = writeExport(answer, {
       report: (error, failed) => report(call, error, failed),
       async requireCaller() {
-        const again = await identify(call.request, options, createDeadline(timeLimit))
-        requireScope(again.keyContext, scope)
+        const again = await identifyAgain(request, operation)
         if (again.limiterKey !== limiterKey) throw unauthorized({ tokenSent: true })
       },
     })
@@ -191,7 +181,6 @@ interface Call<Request extends HandlerRequest> {
   /** The headers of the rate limit, for every response from then on. */
   headers: Record<string, string>
   caller?: Caller
-  inputAwaitedAt?: number
   /** The parsed body of a POST, or the parameters of a GET. */
   input?: unknown
   /** How far the operation has come. */
@@ -219,10 +208,7 @@ function readWork({ input, caller }: Call<HandlerRequest>) {
   }
 }
 
-/**
- * A key may be revoked while the body of its call arrives. If the body took longer than this many milliseconds, the key
- * is looked up again.
- */
+/** If the body of a call took longer than this many milliseconds, the call's key is looked up again. */
 const KEY_IS_CURRENT_FOR = 20
 
 interface Caller {

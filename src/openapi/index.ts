@@ -1,13 +1,12 @@
-export type {
-  Info,
-  JsonSchema,
-  OpenApiDocument,
-  OpenApiResponse,
-  Operation,
-  Paths,
-  ReadOperation,
-  SecurityScheme,
-  Server,
-  Webhooks,
-} from './document.ts'
-export { type OpenApiOptions, openapi } from './openapi.ts'
+export {
+  type Info,
+  type OpenApiDocument,
+  type OpenApiOptions,
+  openapi,
+  type SecurityScheme,
+  type Server,
+} from './openapi.ts'
+export type { Operation, Paths, ReadOperation } from './operations.ts'
+export type { OpenApiResponse } from './responses.ts'
+export type { JsonSchema } from './schemas.ts'
+export type { Webhooks } from './webhooks.ts'

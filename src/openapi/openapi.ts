@@ -3,10 +3,46 @@ import type { OperationName } from '../http/request.ts'
 import { operations as routes } from '../http/routes.ts'
 import { DEFAULT_PREFIX } from '../keys/api-key.ts'
 import { optional, type Rules, requireOptions } from '../options.ts'
-import type { Info, OpenApiDocument, SecurityScheme, Server } from './document.ts'
-import { describePaths } from './operations.ts'
-import { schemas } from './schemas.ts'
-import { webhooks as described } from './webhooks.ts'
+import { describePaths, type Paths } from './operations.ts'
+import { findUsedSchemas, type Schemas } from './schemas.ts'
+import { webhooks as described, type Webhooks } from './webhooks.ts'
+
+/** The parts of an OpenAPI document that are used here (https://spec.openapis.org/oas/v3.1.1.html), as in JSON. */
+export interface OpenApiDocument<Path extends string = '/v1/domains', Name extends OperationName = 'create'> {
+  openapi: '3.1.1'
+  info: Info
+  servers: Server[]
+  tags: { name: string; description: string }[]
+  paths: Paths<Path, Name>
+  /** Present only with the option `webhooks`. */
+  webhooks?: Webhooks
+  components: { schemas: Schemas; securitySchemes: Record<string, SecurityScheme> }
+}
+
+/** A Security Scheme Object of OpenAPI: how a caller authenticates. */
+export type SecurityScheme =
+  | { type: 'http'; scheme: string; bearerFormat?: string; description?: string }
+  | { type: 'apiKey'; name: string; in: 'query' | 'header' | 'cookie'; description?: string }
+  | { type: 'oauth2' | 'openIdConnect' | 'mutualTLS'; [field: string]: unknown }
+
+/** The provider and the terms of the API. */
+export interface Info {
+  title: string
+  /** The version of the API, not of this package. */
+  version: string
+  summary?: string | undefined
+  description?: string | undefined
+  termsOfService?: string | undefined
+  contact?: { name?: string | undefined; url?: string | undefined; email?: string | undefined } | undefined
+  license?: { name: string; identifier?: string | undefined; url?: string | undefined } | undefined
+}
+
+/** A Server Object of OpenAPI: where the API is served. */
+export interface Server {
+  /** A URL without a trailing slash, absolute or relative to the URL of the document. */
+  url: string
+  description?: string | undefined
+}
 
 /** Options of {@link openapi}: the description of your API, and the handler's options that affect its responses. */
 export interface OpenApiOptions<Path extends string = string, Name extends OperationName = OperationName> {
@@ -104,9 +140,9 @@ export function openapi<const Path extends string = typeof DEFAULT_PATH, Name ex
     info: { title: 'Domain registration', version: '1', description, ...info },
     servers,
     tags: [{ name: 'Domains', description: 'The hostnames that a team has registered to be monitored.' }],
-    paths: paths as unknown as OpenApiDocument<Path, Name>['paths'],
+    paths: paths as Paths<Path, Name>,
     ...(webhooks && { webhooks: described }),
-    components: { schemas: findUsed(webhooks ? { paths, described } : paths), securitySchemes },
+    components: { schemas: findUsedSchemas(webhooks ? { paths, described } : paths), securitySchemes },
   })
 }
 
@@ -124,23 +160,6 @@ function apiKeys(keyPrefix: string, offered: readonly OperationName[]): Record<s
     organizationKey: toScheme('org', 'The key of an organization. `team_id` names one of its teams.'),
     teamKey: toScheme('team', 'The key of a team. Calls with this key act on that team.'),
   }
-}
-
-/**
- * Returns only the schemas to which the operations refer, directly or indirectly. A linter would warn of unused
- * schemas.
- */
-function findUsed(operations: object): typeof schemas {
-  const used = new Set<string>()
-  const collect = (part: unknown): void => {
-    for (const [, name] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
-      if (name === undefined || used.has(name)) continue
-      used.add(name)
-      collect(schemas[name as keyof typeof schemas])
-    }
-  }
-  collect(operations)
-  return Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name))) as typeof schemas
 }
 
 const description = `Registers hostnames for a team, to be monitored.

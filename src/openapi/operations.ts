@@ -4,8 +4,49 @@ import { withoutTrailingSlash } from '../http/options.ts'
 import type { OperationName } from '../http/request.ts'
 import { operations } from '../http/routes.ts'
 import { expectedAfter, MAX_DOMAINS, requests } from '../wire/requests.ts'
-import { type AnsweredOperation, type AnswerSettings, describeResponses } from './responses.ts'
-import { refer, type SchemaName } from './schemas.ts'
+import {
+  type AnsweredOperation,
+  type AnswerSettings,
+  describeResponses,
+  type MediaType,
+  type OpenApiResponse,
+} from './responses.ts'
+import { type JsonSchema, refer, type SchemaName } from './schemas.ts'
+
+/** An Operation Object of OpenAPI: the description of a method on a path. */
+interface OperationObject<Success> {
+  operationId: string
+  summary: string
+  description: string
+  tags: string[]
+  security: Record<string, string[]>[]
+  /** 429 is returned only with a rate limiter, and 405 only by a server that routes other methods to the handler. */
+  responses: Record<200, Success> &
+    Record<400 | 401 | 403 | 404 | 500, OpenApiResponse> &
+    Partial<Record<405 | 408 | 413 | 415 | 429 | 503, OpenApiResponse>>
+}
+
+/** The description of `POST` on a path. */
+export interface Operation extends OperationObject<OpenApiResponse> {
+  requestBody: { description: string; required: true; content: { 'application/json': MediaType } }
+}
+
+/** The description of `GET` on a path. */
+export interface ReadOperation<Success = OpenApiResponse> extends OperationObject<Success> {
+  parameters: { name: string; in: 'query'; description: string; schema: JsonSchema }[]
+}
+
+type ExportResponse = OpenApiResponse<Record<'text/csv' | 'application/x-ndjson', MediaType>>
+
+/** The paths of the operations with these names. */
+export type Paths<Path extends string, Name extends OperationName> = Record<
+  Path,
+  ('create' extends Name ? { post: Operation } : unknown) & ('list' extends Name ? { get: ReadOperation } : unknown)
+> & {
+  [Suffix in Exclude<Name, 'create' | 'list'> as `${Path}/${Suffix}`]: Suffix extends 'export'
+    ? { get: ReadOperation<ExportResponse> }
+    : { post: Operation }
+}
 
 /** The description of an operation, without its method, path and error responses. */
 interface Description extends Pick<AnsweredOperation, 'success'> {
@@ -139,7 +180,7 @@ Use this only to resume, not to follow changes: the ID of a later registration m
           'Two registrations',
           listed.map(each => `${JSON.stringify(each)}\n`),
         ),
-      } as never,
+      },
     },
   },
 }

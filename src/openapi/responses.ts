@@ -1,8 +1,31 @@
 import { ApiError, type ErrorCode } from '../errors/api-error.ts'
 import * as make from '../errors/call-errors.ts'
 import { toMarkdownList } from '../wire/response-schemas.ts'
-import type { JsonSchema, OpenApiResponse, Operation } from './document.ts'
-import { refer } from './schemas.ts'
+import { type JsonSchema, refer } from './schemas.ts'
+
+/** A Media Type Object of OpenAPI: the schema and the examples of a body. */
+export interface MediaType {
+  schema: JsonSchema
+  examples: Record<string, { summary?: string; value: unknown }>
+}
+
+/** A Response Object of OpenAPI: the response with a given status. */
+export interface OpenApiResponse<Content = { 'application/json': MediaType }> {
+  description: string
+  headers: Record<string, Header>
+  content: Content
+}
+
+/** A Header Object of OpenAPI. */
+interface Header {
+  description: string
+  required?: boolean
+  schema: JsonSchema
+  example?: unknown
+}
+
+/** A response with any media types. */
+type AnyResponse = OpenApiResponse<Record<string, MediaType>>
 
 /** The facts about an operation on which its responses depend. */
 export interface AnsweredOperation {
@@ -15,7 +38,7 @@ export interface AnsweredOperation {
   readonly failure: string
   /** The codes that the operation never returns. */
   readonly without: readonly ErrorCode[]
-  readonly success: Omit<OpenApiResponse, 'headers'>
+  readonly success: Omit<AnyResponse, 'headers'>
 }
 
 /** The handler's settings that affect its responses. */
@@ -71,7 +94,7 @@ const errors = (
   ],
 })
 
-const header = (description: string, schema: JsonSchema, example: unknown) => ({ description, schema, example })
+const header = (description: string, schema: JsonSchema, example: unknown): Header => ({ description, schema, example })
 
 /** A list (RFC 9651, section 3.1) of limits, each with a name and parameters. */
 const limits = (parameters: string) => ({
@@ -106,7 +129,7 @@ const headers = {
  * @param answers The headers of each response that has a given status. A header is required if it is in all these
  *   responses.
  */
-function describeHeaders(isLimited: boolean, answers: readonly ApiError['headers'][]): OpenApiResponse['headers'] {
+function describeHeaders(isLimited: boolean, answers: readonly ApiError['headers'][]): Record<string, Header> {
   const fields = answers.map(fields => ['Cache-Control', ...Object.keys(fields)])
   const names = new Set([...fields.flat(), ...(isLimited ? ['RateLimit-Policy', 'RateLimit'] : [])])
   return Object.fromEntries(
@@ -118,13 +141,13 @@ function describeHeaders(isLimited: boolean, answers: readonly ApiError['headers
 }
 
 /** All responses of an operation, by status. */
-export function describeResponses(operation: AnsweredOperation, settings: AnswerSettings): Operation['responses'] {
+export function describeResponses(operation: AnsweredOperation, settings: AnswerSettings): Record<number, AnyResponse> {
   const { rateLimited } = settings
   // A path that is described exists, so it never gets 404 `not_found`.
   const without = ['not_found', ...operation.without, ...(rateLimited ? [] : ['too_many_requests'])]
   const isExport = 'text/csv' in operation.success.content
   const all = Object.entries(errors(operation, settings)).filter(([code]) => !without.includes(code))
-  const responses: Record<number, OpenApiResponse> = {
+  const responses: Record<number, AnyResponse> = {
     200: {
       ...operation.success,
       headers: describeHeaders(rateLimited, [isExport ? { 'Content-Disposition': '' } : {}]),
@@ -141,5 +164,5 @@ export function describeResponses(operation: AnsweredOperation, settings: Answer
       content: { 'application/json': { schema: refer('ErrorResponse'), examples: Object.fromEntries(examples) } },
     }
   }
-  return responses as Operation['responses']
+  return responses
 }

@@ -37,6 +37,8 @@ const named = {
 } as const satisfies Record<string, z.ZodType>
 
 export type SchemaName = keyof typeof named
+/** The components of a document. */
+export type Schemas = Record<SchemaName, JsonSchema>
 
 const toUri = (name: string): string => `#/components/schemas/${name}`
 export const refer = (name: SchemaName) => ({ $ref: toUri(name) })
@@ -53,9 +55,9 @@ const made = z.toJSONSchema(registry, {
 })
 
 /** The components of the document, made from the schemas that check requests, and from those of the responses. */
-export const schemas = Object.fromEntries(
+const schemas = Object.fromEntries(
   Object.entries<JsonSchema>(made.schemas).map(([name, { $schema: _, $id: __, ...schema }]) => [name, schema]),
-) as Record<SchemaName, JsonSchema>
+) as Schemas
 
 /** Tells generators of clients which schema a result has, by its status. */
 function toDiscriminator({ options }: z.ZodDiscriminatedUnion) {
@@ -63,4 +65,21 @@ function toDiscriminator({ options }: z.ZodDiscriminatedUnion) {
     option.shape.status.options.map(status => [status, toUri(registry.get(option)?.id ?? '')]),
   )
   return { propertyName: 'status', mapping: Object.fromEntries(entries) as Record<string, string> }
+}
+
+/**
+ * Returns only the components to which the operations refer, directly or indirectly. A linter would warn of unused
+ * schemas.
+ */
+export function findUsedSchemas(operations: object): Schemas {
+  const used = new Set<string>()
+  const collect = (part: unknown): void => {
+    for (const [, name] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      if (name === undefined || used.has(name)) continue
+      used.add(name)
+      collect(schemas[name as SchemaName])
+    }
+  }
+  collect(operations)
+  return Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name))) as Schemas
 }

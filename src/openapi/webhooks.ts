@@ -1,7 +1,26 @@
 import { CANNOT_HANDLE, TRY_AGAIN } from '../webhook/create-webhook.ts'
 import { ID, SIGNATURE, TIMESTAMP } from '../webhook/signature.ts'
-import type { JsonSchema, Webhooks } from './document.ts'
-import { refer } from './schemas.ts'
+import type { Operation } from './operations.ts'
+import type { OpenApiResponse } from './responses.ts'
+import { type JsonSchema, refer } from './schemas.ts'
+
+/** The request that a monitor gets, and the meanings of its responses. */
+export interface Webhooks {
+  'domains.changed': {
+    post: Pick<Operation, 'operationId' | 'summary' | 'description' | 'tags' | 'security' | 'requestBody'> & {
+      parameters: {
+        name: string
+        in: 'header'
+        required: true
+        description: string
+        schema: JsonSchema
+        example: string
+      }[]
+      /** By status or range: `2XX`. */
+      responses: Record<string, Pick<OpenApiResponse, 'description'> & Partial<Pick<OpenApiResponse, 'headers'>>>
+    }
+  }
+}
 
 /** The example secret of the Standard Webhooks documentation. */
 const EXAMPLE_SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'

@@ -6,12 +6,12 @@ import { expect, test } from 'vitest'
 import { counts, isLong, sample } from '../counts.ts'
 import { team1 } from '../fixtures.ts'
 import { createGeneratedStore } from './generated-store.ts'
-import { servers } from './servers.ts'
+import { allServers } from './servers.ts'
 
 /** The allowed growth in bytes: much more than a few pages need, and much less than the whole export needs. */
 const FLAT = 5_000_000
 
-const current = servers.filter(([name]) => !name.endsWith(' 4'))
+const current = allServers.filter(([name]) => !name.endsWith(' 4'))
 
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
@@ -28,7 +28,7 @@ function readMemory(): number {
  * Reads an export. Returns the number of lines, and the largest growth of used memory since the first page, in bytes.
  * Memory is measured after garbage collections.
  */
-async function readExport(start: (typeof servers)[number][1], count: number) {
+async function readExport(start: (typeof allServers)[number][1], count: number) {
   const { store, seen } = createGeneratedStore(count)
   const authenticate = () => ({ ...team1, scopes: ['domains:read'] })
   const server = await start({ store, operations: ['export'], authenticate })

@@ -1,22 +1,26 @@
 import { once } from 'node:events'
 import { connect } from 'node:http2'
-import { PassThrough, pipeline, type Readable } from 'node:stream'
+import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { createGzip } from 'node:zlib'
+import swagger from '@fastify/swagger'
 import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import fastify4 from 'fastify4'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { domainsPlugin } from '../../src/http/fastify.ts'
 import type { HandlerOptions } from '../../src/http/index.ts'
+import { operationNames } from '../../src/http/routes.ts'
+import { openapi } from '../../src/openapi/index.ts'
+import { isLong } from '../counts.ts'
 import { createKeys, createStore, team1 } from '../fixtures.ts'
 import { createGeneratedStore, toDomainId } from './generated-store.ts'
 import { listenOnFastify } from './servers.ts'
 import { describeHttp } from './suite.ts'
 
+// Both versions use the same adapter, so a short run tests the former one only in paths.test.ts.
 const versions = [
-  ['Fastify 5', fastify, { routerOptions: { ignoreTrailingSlash: true } }],
-  ['Fastify 4', fastify4, { ignoreTrailingSlash: true }],
-] as const
+  ['Fastify 5', fastify, { routerOptions: { ignoreTrailingSlash: true } }] as const,
+  ...(isLong ? [['Fastify 4', fastify4, { ignoreTrailingSlash: true }] as const] : []),
+]
 
 const body = '{"domains":["www.example.com"]}'
 const json = { 'Content-Type': 'application/json' }
@@ -245,13 +249,6 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       expect(bodies).toEqual([undefined, undefined, undefined, undefined])
     })
 
-    test('gets a TypeError for an unknown option', async () => {
-      const { options } = await createOptions()
-      const app = create()
-      app.register(domainsPlugin, { ...options, bodylimit: 5 } as never)
-      await expect(app.ready()).rejects.toThrow('The option "bodylimit" does not exist; there are ')
-    })
-
     test('causes a 500, reported to onError, if it reads and discards the body before the plugin', async () => {
       const { headers, options } = await createOptions()
       const onError = vi.fn()
@@ -268,31 +265,29 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       ])
     })
 
-    test.each([
-      ['an export', false],
-      ['a compressed export', true],
-    ])('resets the HTTP/2 stream of %s if the store fails midway', async (_, isCompressed) => {
+    async function connectHttp2(app: object) {
+      const { origin, close } = await listenOnFastify(app as FastifyInstance)
+      const session = connect(origin)
+      onTestFinished(async () => {
+        session.destroy()
+        await close()
+      })
+      return session
+    }
+
+    // A compressed export is tested in test/hosts/exports.test.js.
+    test('resets the HTTP/2 stream of an export if the store fails midway', async () => {
       const { store } = createGeneratedStore(2500)
       const list = (page?: { after?: string | undefined }) =>
         page?.after === toDomainId(1999) ? Promise.reject(new Error('disk full')) : store.list?.(page)
       const app = framework({ http2: true })
-      if (isCompressed)
-        app.addHook('onSend', async (_request, reply, payload) => {
-          reply.header('Content-Encoding', 'gzip')
-          return pipeline(payload as Readable, createGzip(), () => {})
-        })
       app.register(domainsPlugin, {
         store: { ...store, list } as typeof store,
         authenticate: () => ({ ...team1, scopes: ['domains:read'] }),
         operations: ['export'],
         onError() {},
       })
-      const { origin, close } = await listenOnFastify(app as never)
-      const session = connect(origin)
-      onTestFinished(async () => {
-        session.destroy()
-        await close()
-      })
+      const session = await connectHttp2(app)
       const stream = session.request({ ':path': '/v1/domains/export' }).resume()
       const ended = vi.fn()
       stream.on('error', () => {}).on('end', ended)
@@ -308,12 +303,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
         operations: ['export'],
         pageTimeLimit: 100,
       })
-      const { origin, close } = await listenOnFastify(app as never)
-      const session = connect(origin)
-      onTestFinished(async () => {
-        session.destroy()
-        await close()
-      })
+      const session = await connectHttp2(app)
       const stream = session.request({ ':path': '/v1/domains/export' }).on('error', () => {})
       await new Promise(resolve => stream.on('close', resolve))
       expect(stream.rstCode).toBe(2)
@@ -323,12 +313,7 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
       const { headers, options } = await createOptions()
       const app = framework({ http2: true })
       app.register(domainsPlugin, options)
-      const { origin, close } = await listenOnFastify(app as never)
-      const session = connect(origin)
-      onTestFinished(async () => {
-        session.destroy()
-        await close()
-      })
+      const session = await connectHttp2(app)
       for (const [sent, status] of [
         [body, 200],
         ['x'.repeat(300_000), 413],
@@ -343,3 +328,19 @@ for (const [name, framework, ignoreTrailingSlash] of versions) {
     })
   })
 }
+
+test.each(['/v1/domains', '/'])(
+  'the document of @fastify/swagger is that of openapi() and the application’s own routes, even at the path %s',
+  async path => {
+    const document = openapi({ path, operations: operationNames, rateLimited: false })
+    const app = fastify()
+    await app.register(swagger, { openapi: structuredClone<object>(document) })
+    app.get('/names', { schema: { tags: ['own'], summary: 'A route of its own' } }, async () => [])
+    app.register(domainsPlugin, { store: createStore(), keys: createKeys().keys, path, operations: operationNames })
+    await app.ready()
+    const { paths, ...others } = app.swagger() as unknown as typeof document
+    const { '/names': own, ...ours } = paths as Record<string, unknown>
+    expect({ ...others, paths: ours }).toEqual(document)
+    expect(own).toMatchObject({ get: { summary: 'A route of its own' } })
+  },
+)

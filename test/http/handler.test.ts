@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
+import ts from 'typescript'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createHandler, type HandlerRequest, type OperationName, type Step } from '../../src/http/index.ts'
+import { createHandler, type HandlerRequest, type Step } from '../../src/http/index.ts'
 import { readQuery } from '../../src/http/request.ts'
+import { operationNames } from '../../src/http/routes.ts'
 import { ApiError, hashApiKey } from '../../src/index.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 
@@ -176,25 +178,33 @@ describe('a failure', () => {
   const scopes = ['domains:create', 'domains:delete', 'domains:read']
   const authenticate = () => ({ type: 'team', teamId: '1', scopes }) as const
 
-  test.each<[step: Step, of: OperationName, status: number, options: object]>([
-    ['authenticate', 'create', 500, { authenticate: fail }],
-    ['authenticate', 'create', 500, { authenticate: () => new Promise(() => {}), timeLimit: 20 }],
-    ['consume', 'create', 500, { rateLimiter: { consume: fail } }],
-    ['findTeam', 'create', 500, failingTo('findTeam')],
+  const key = 'svc_team_1_00000000000000000000000000000000'
+  const everywhere: [step: Step, options: object][] = [
+    ['authenticate', { authenticate: fail }],
+    ['authenticate', { authenticate: undefined, keys: { findKey: fail } }],
+    ['authenticate', { authenticate: () => new Promise(() => {}), timeLimit: 20 }],
+    ['consume', { rateLimiter: { consume: fail } }],
+    ['findTeam', failingTo('findTeam')],
+  ]
+  test.each([
+    ...operationNames.flatMap(operation =>
+      everywhere.map(([step, options]) => [step, operation, 500, options] as const),
+    ),
     ['register', 'create', 500, failingTo('register')],
     ['synchronize', 'create', 503, { store: createStore({ synchronize: fail }) }],
     ['find', 'preview', 500, failingTo('find')],
     ['release', 'delete', 500, failingTo('release')],
     ['list', 'list', 500, failingTo('list')],
     ['list', 'export', 500, failingTo('list')],
-  ])(
+  ] as const)(
     'in `%s` during the operation "%s" is reported to onError once, and its cause is hidden from the caller',
     async (step, operation, status, options) => {
       const onError = vi.fn()
       const operations = [operation]
       const handle = createHandler({ store: createStore(), authenticate, operations, onError, ...options })
       const json = { domains: ['a.com', 'b.com', 'c.com'] }
-      const answer = await handle({ ...request({ 'content-type': type }, () => ({ json })), operation, query: {} })
+      const fields = { 'content-type': type, authorization: `Bearer ${key}` }
+      const answer = await handle({ ...request(fields, () => ({ json })), operation, query: {} })
       expect(answer).toMatchObject({ status, headers: { 'Retry-After': '5' } })
       expect(answer.body).not.toContain('secret')
       const told = 'timeLimit' in options ? { name: 'TimeLimitError' } : cause
@@ -217,10 +227,10 @@ describe('a failure', () => {
     },
   )
 
-  test('is logged to the console as one line and a stack trace if there is no onError', async () => {
+  test('of many calls is logged to the console as one line and a stack trace if there is no onError', async () => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
     const { handle, authorization } = await createCase(failingTo('register'))
-    await handle(request({ authorization, 'content-type': type }))
+    for (let call = 1; call <= 3; call += 1) await handle(request({ authorization, 'content-type': type }))
     const line = expect.stringMatching(
       /Z domain-registration: registering names failed \(create, .*\): Error: .+\n {4}at /,
     )
@@ -321,4 +331,30 @@ test.each([
   const answer = await handle(request({ 'content-type': type }))
   expect(answer).toMatchObject({ status, headers: error.headers })
   expect(JSON.parse(answer.body)).toEqual({ error: error.code, message: error.message })
+})
+
+test('the example of createHandler registers names, and does not read a body beyond the limit', async () => {
+  const { keys, issue } = createKeys()
+  const authorization = `Bearer ${await issue('team', '1')}`
+  const source = readFileSync(new URL('../../src/http/handler.ts', import.meta.url), 'utf8')
+  const [, example = ''] = / \* @example\n((?: \*(?!\/).*\n)+) \*\/\nexport function createHandler/.exec(source) ?? []
+  const code = ts.transpile(example.replace(/^ \* ?/gm, ''), { target: ts.ScriptTarget.ES2022 })
+  const run = new Function('createHandler', 'ApiError', 'store', 'keys', `${code}\nreturn answer`)
+  const answer: (request: Request) => Promise<Response> = run(createHandler, ApiError, createStore(), keys)
+  const post = (body: BodyInit) => {
+    const headers = { authorization, 'content-type': type }
+    return answer(new Request('http://localhost', { method: 'POST', headers, body, duplex: 'half' } as RequestInit))
+  }
+  expect(await (await post(body)).json()).toMatchObject({ data: { totals: { created: 1 } } })
+
+  let chunks = 0
+  const endless = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      chunks += 1
+      controller.enqueue(new Uint8Array(65_536))
+    },
+  })
+  expect((await post(endless)).status).toBe(413)
+  // The limit is four chunks; the fifth exceeds it, and the stream prepares one more.
+  expect(chunks).toBeLessThanOrEqual(6)
 })

@@ -1,11 +1,10 @@
 import { deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { hashApiKey, type ManagedKeyStore, type ManagedStore } from '../../src/index.ts'
-import type { Awaitable } from '../../src/time/awaitable.ts'
+import { hashApiKey } from '../../src/index.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 import { expectHarmless } from './harmless.ts'
 import { exchange, type RawResponse, toWire } from './raw-http.ts'
-import type { StartServer } from './suite.ts'
+import type { StartServer, Traits } from './suite.ts'
 
 const good = '{"domains":["www.example.com"]}'
 const bodyLimit = 256 * 1024
@@ -191,33 +190,18 @@ const readBefore = new Map<string, readonly number[]>([
   ...notUtf8.map(([claim]) => [claim, [200, 400]] as const),
 ])
 
-interface HostileOptions {
-  /** Whether the application's parser reads the body before the package does. */
-  readonly bodyIsReadBefore?: boolean
-  /**
-   * Opens empty stores, with the teams of the fixtures. Default: in memory. Only the body of a call reaches a store, so
-   * with given stores, only the cases about bodies run.
-   */
-  readonly open?: () => Awaitable<{ readonly store: ManagedStore; readonly keys?: ManagedKeyStore }>
-}
-
 /**
  * Requests that no HTTP client sends, but that an attacker may send over a socket. Every adapter sends a documented
  * response that reveals nothing, and keeps working.
  */
-export function describeHostileHttp(
-  name: string,
-  start: StartServer,
-  { bodyIsReadBefore = false, open }: HostileOptions = {},
-): void {
+export function describeHostileHttp(name: string, start: StartServer, { bodyIsReadBefore = false }: Traits = {}): void {
   describe(`${name}: hostile input`, () => {
     async function serve() {
-      const { store, keys: opened } = open ? await open() : { store: createStore(), keys: undefined }
-      const { keys, issue } = createKeys(opened)
+      const { keys, issue } = createKeys()
       const keyOf = { team: await issue('team', '1'), organization: await issue('organization', '10') }
       const otherTeamKey = await issue('team', '3')
       const onError = vi.fn()
-      const { origin, close } = await start({ store, keys, onError })
+      const { origin, close } = await start({ store: createStore(), keys, onError })
       onTestFinished(async () => {
         const [after] = await exchange(origin, compose())
         await close()
@@ -258,13 +242,12 @@ export function describeHostileHttp(
       return { origin, otherTeamKey, onError, compose, send }
     }
 
-    const aboutBodies = ['requests with odd or malformed bodies', bodies] as const
-    const aboutOthers = [
-      ['requests with odd or malformed headers', headerFields],
-      ['requests with malformed lengths, chunks and request lines', framing],
-    ] as const
-    test.each([aboutBodies, ...(open ? [] : aboutOthers)])(
-      '%s, all sent at once, do not disturb a valid call',
+    test.each([
+      ['bodies', bodies],
+      ['headers', headerFields],
+      ['lengths, chunks and request lines', framing],
+    ] as const)(
+      'requests with odd or malformed %s, all sent at once, do not disturb a valid call',
       async (_, cases) => {
         const { send, onError } = await serve()
         async function sendHostile([claim, sent, statuses, message]: Case) {
@@ -283,8 +266,6 @@ export function describeHostileHttp(
         expect(onError).not.toHaveBeenCalled()
       },
     )
-
-    if (open) return
 
     test('a call with two tokens is rejected, even if one of them is valid', async () => {
       const { origin, compose, otherTeamKey } = await serve()

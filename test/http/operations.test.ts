@@ -5,7 +5,6 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { HandlerOptions, HandlerSettings } from '../../src/http/index.ts'
 import { findOperation } from '../../src/http/routes.ts'
 import { hashApiKey } from '../../src/index.ts'
-import { isLong } from '../counts.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 import { expectDocumented } from './documented.ts'
 import { createGeneratedStore, toDomainId } from './generated-store.ts'
@@ -36,8 +35,7 @@ interface Context {
   post(path: string, body: unknown): Promise<Response>
 }
 
-// A short run leaves out the former versions of the frameworks, which use the same adapters.
-for (const [name, start, notOffered] of servers.filter(([name]) => isLong || !name.endsWith(' 4'))) {
+for (const [name, start, notOffered] of servers) {
   describe(name, () => {
     async function serve(options: Partial<HandlerSettings> = {}): Promise<Context> {
       const { keys, issue } = createKeys()

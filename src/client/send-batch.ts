@@ -61,28 +61,28 @@ export async function sendBatch<Result extends ResultOfName>(
   { path, fields, corrects = false, resultAtLimit }: BatchOperation,
 ): Promise<BatchOutcome<Result>> {
   const { url, teamId } = options
-  const ask = <Value>(suffix: string, names: readonly string[], read: (answer: unknown) => Value) =>
+  const post = <Value>(suffix: string, names: readonly string[], read: (body: unknown) => Value) =>
     sendOnce(
       { url: suffix === '' ? url : toUrlBelow(url, suffix), body: { domains: names, team_id: teamId }, read },
       options,
     )
 
   /** Splits a call that does not fit into the team's limit, until the names that have no room are isolated. */
-  async function askForResults(names: readonly string[]): Promise<Attempt<readonly Result[]>> {
-    const attempt = await ask(path, names, answer => readResults<Result>(answer, names, fields))
+  async function postForResults(names: readonly string[]): Promise<Attempt<readonly Result[]>> {
+    const attempt = await post(path, names, body => readResults<Result>(body, names, fields))
     const isFull = 'failure' in attempt && attempt.failure.code === 'domain_limit_reached'
     if (!isFull || resultAtLimit === undefined) return attempt
     if (names.length === 1) return { value: names.map(name => resultAtLimit(name) as Result) }
     const middle = names.length >> 1
-    const first = await askForResults(names.slice(0, middle))
+    const first = await postForResults(names.slice(0, middle))
     if ('failure' in first) return first
-    const second = await askForResults(names.slice(middle))
+    const second = await postForResults(names.slice(middle))
     return 'failure' in second ? second : { value: [...first.value, ...second.value] }
   }
 
   const { names } = batch
-  const corrected = corrects ? await ask('/preview', names, toCorrected(names)) : { value: names }
-  const attempt = 'failure' in corrected ? corrected : await askForResults(corrected.value)
+  const corrected = corrects ? await post('/preview', names, toCorrected(names)) : { value: names }
+  const attempt = 'failure' in corrected ? corrected : await postForResults(corrected.value)
   if ('failure' in attempt) return { places: [], results: [], left: { ...batch, failure: attempt.failure } }
   const results = restoreInputs(attempt.value, names)
   const left = pick(batch, results, isInternalError)
@@ -91,8 +91,8 @@ export async function sendBatch<Result extends ResultOfName>(
 }
 
 /** Reads a preview of names, and returns what to send in place of each name. */
-const toCorrected = (names: readonly string[]) => (answer: unknown) =>
-  readResults<PreviewResult>(answer, names, previewFields).map(result => {
+const toCorrected = (names: readonly string[]) => (body: unknown) =>
+  readResults<PreviewResult>(body, names, previewFields).map(result => {
     const suggestion = 'suggestion' in result ? result.suggestion : undefined
     return isText(suggestion) ? suggestion : result.input
   })

@@ -7,8 +7,11 @@ import { createStore, rejection } from '../fixtures.ts'
 import { startProgram } from '../start-program.ts'
 import { callHere, names, serve } from './service.ts'
 
-async function create(registered: readonly string[]) {
-  const store = createStore()
+/** A service with the registrations of team 1, which may have `room` more, and one of team 2. */
+async function create(registered: readonly string[], room?: number) {
+  const maxDomains = room === undefined ? undefined : registered.length + room
+  const team = { id: '1', organizationId: '10', state: 'active', maxDomains } as const
+  const store = createMemoryStore({ teams: [team, { ...team, id: '2' }] })
   if (registered.length > 0) await save(store, '1', registered)
   await save(store, '2', ['elsewhere.com'])
   const list = async () => (await store.list({ teamId: '1', limit: 1000 })).map(({ domain }) => domain)
@@ -53,32 +56,32 @@ test('a dry run of syncAll returns the plan, even if the plan is impossible, and
   expect(await list()).toEqual(names(3))
 })
 
-test('an error shows a hostile service’s reason as a short line without control characters or the key', async () => {
-  const message = `\u001b[2J\u202eAll is well for svc_team_1_00.\r\n${'x'.repeat(100_000)}`
+test.each<[what: string, secrets: Pick<SyncAllOptions, 'apiKey' | 'headers'>, expected: RegExp]>([
+  ['the key', { apiKey: 'token-of-a-session' }, /: {2}\[2J a\.com for \[API key\]\. x{50,1000} Nothing was changed\.$/],
+  [
+    'headers',
+    { headers: { 'X-Session': 'token-of-a-session' } },
+    /: {2}\[2J a\.com for \[header\]\. x{50,1000} Nothing/,
+  ],
+  [
+    'headers from a function, by naming only the name',
+    { headers: () => ({ 'X-Session': 'token-of-a-session' }) },
+    /: "a\.com"\. Nothing/,
+  ],
+])('an error shows a hostile service’s reason as one short line that hides %s', async (_, secrets, expected) => {
+  const message = `\u001b[2J\u202ea.com for token-of-a-session.\r\n${'x'.repeat(100_000)}`
   const results = [{ status: 'invalid', input: 'a.com', code: 'invalid_domain', message }]
   const fetch = async (url: unknown) =>
     Response.json({ data: String(url).endsWith('/preview') ? { results } : { domains: [], next: null } })
-  const error = await rejection(syncAll(['a.com'], { url: 'http://x', apiKey: 'svc_team_1_00', fetch }))
-  expect((error as Error).message).toMatch(/ \[2J All is well for \[API key\]\. x{50,1000} Nothing was changed\.$/)
-})
-
-test.each<[string, SyncAllOptions['headers'], RegExp]>([
-  ['hides the values of headers', { 'X-Session': 'token-of-a-session' }, /: a\.com\? \[header\] Nothing/],
-  [
-    'names only the name if a function returns the headers',
-    () => ({ 'X-Session': 'token-of-a-session' }),
-    /: "a\.com"\. Nothing/,
-  ],
-])('the error about a rejected name %s', async (_, headers, expected) => {
-  const results = [{ status: 'invalid', input: 'a.com', code: 'invalid_domain', message: 'a.com? token-of-a-session' }]
-  const fetch = async (url: unknown) =>
-    Response.json({ data: String(url).endsWith('/preview') ? { results } : { domains: [], next: null } })
-  const error = (await rejection(syncAll(['a.com'], { url: 'http://x', headers, fetch }))) as Error
+  const error = (await rejection(syncAll(['a.com'], { url: 'http://x', ...secrets, fetch }))) as Error
   expect(error.message).toMatch(expected)
   expect(error.message).not.toContain('token-of')
 })
 
-describe('syncAll changes nothing, and its error contains the plan,', () => {
+describe.each([
+  ['without a limit', undefined],
+  ['at its limit', 0],
+])('for a team %s, syncAll changes nothing, and its error contains the plan,', (_, room) => {
   test.each<[what: string, wanted: string[], message: RegExp]>([
     [
       'a wanted name is not a hostname',
@@ -102,7 +105,7 @@ describe('syncAll changes nothing, and its error contains the plan,', () => {
     ],
     ['the list of wanted names is empty', [], /^10 of 10 registrations would be deleted/],
   ])('if %s', async (_, wanted, message) => {
-    const { list, options } = await create(names(10))
+    const { list, options } = await create(names(10), room)
     const error = await rejection(syncAll(wanted, options))
     expect(error).toBeInstanceOf(SyncAllError)
     expect((error as Error).message).toMatch(message)
@@ -129,84 +132,49 @@ test.each([
   },
 )
 
-describe('for a team at its limit, syncAll', () => {
-  async function createFull(count: number, room = 0) {
-    const team = { id: '1', organizationId: '10', state: 'active', maxDomains: count + room } as const
-    const store = createMemoryStore({ teams: [team, { ...team, id: '2' }] })
-    await save(store, '1', names(count))
-    await save(store, '2', ['elsewhere.com'])
-    const list = async () => (await store.list({ teamId: '1', limit: 1000 })).map(({ domain }) => domain)
-    return { list, ...callHere(store) }
-  }
-  const options = { mostDeletions: 1 }
+describe('if the team has a limit, syncAll', () => {
+  const all = { mostDeletions: 1 }
 
   test.each([
     [10, 0, 3],
     [300, 0, 300],
     [300, 7, 150],
   ])('replaces names (%i names, room for %i, %i replaced)', async (count, room, replaced) => {
-    const { list, options: call, calls } = await createFull(count, room)
+    const { list, options, calls } = await create(names(count), room)
     const wanted = names(count + replaced).slice(replaced)
-    const plan = await syncAll(wanted, { ...call, ...options })
+    const plan = await syncAll(wanted, { ...options, ...all })
     expect([plan.additions.length, plan.deletions.length]).toEqual([replaced, replaced])
     expect((await list()).toSorted()).toEqual(wanted.toSorted())
     expect(calls.length).toBeLessThan(20 + 2 * replaced)
   })
 
   test('keeps a name in another spelling, with its ID', async () => {
-    const { list, options: call } = await createFull(3)
-    const plan = await syncAll([' N0.com.', 'bücher.com', 'n2.com'], { ...call, ...options })
+    const { list, options } = await create(names(3), 0)
+    const plan = await syncAll([' N0.com.', 'bücher.com', 'n2.com'], { ...options, ...all })
     expect(plan).toMatchObject({ additions: ['bücher.com'], deletions: ['n1.com'], unchanged: 2 })
     expect((await list()).toSorted()).toEqual(['n0.com', 'n2.com', 'xn--bcher-kva.com'])
   })
 
-  test.each<[what: string, wanted: string[], message: RegExp]>([
-    ['a wanted name cannot be registered', ['n0.com', 'new.com', 'localhost'], /"localhost" .* Nothing was changed\.$/],
-    [
-      'another team has a wanted name',
-      ['n0.com', 'new.com', 'elsewhere.com'],
-      /elsewhere\.com.* Nothing was changed\.$/,
-    ],
-    ['wanted names overlap', ['n0.com', 'a.b.com', '*.b.com'], /is covered by .* Nothing was changed\.$/],
-    ['there are more additions than deletions', names(5).slice(1), /no room for 2 more names and 1 fewer\. Nothing/],
-  ])('changes nothing if %s', async (_, wanted, message) => {
-    const { list, options: call } = await createFull(3)
-    expect(String(await rejection(syncAll(wanted, { ...call, ...options })))).toMatch(message)
-    expect(await list()).toEqual(names(3))
-  })
-})
+  test.each([0, 7, 60])(
+    'registers as many names as fit, and changes nothing for one more (room for %i)',
+    async room => {
+      const { list, options } = await create(names(10), room)
+      const wanted = names(10 + room + 4).slice(3)
+      expect(await syncAll(wanted, { ...options, dryRun: true })).toMatchObject({ deletions: names(3) })
+      expect(await rejection(syncAll(wanted, { ...options, ...all }))).toMatchObject({
+        name: 'SyncAllError',
+        message: `The team's limit leaves no room for ${room + 4} more names and 3 fewer. Nothing was changed.`,
+        plan: { deletions: names(3) },
+      })
+      expect(await list()).toEqual(names(10))
+      await syncAll(wanted.slice(0, -1), { ...options, ...all })
+      expect(await list()).toHaveLength(10 + room)
+    },
+  )
 
-describe('syncAll compares what is wanted with the room that the limit leaves', () => {
-  async function createWithRoom(room: number) {
-    const team = { id: '1', organizationId: '10', state: 'active', maxDomains: 10 + room } as const
-    const store = createMemoryStore({ teams: [team] })
-    await save(store, '1', names(10))
-    const list = async () => (await store.list({ teamId: '1', limit: 1000 })).map(({ domain }) => domain)
-    return { list, ...callHere(store) }
-  }
-
-  test.each([7, 60])('and registers exactly as many names as fit (room for %i)', async room => {
-    const { list, options } = await createWithRoom(room)
-    await syncAll(names(10 + room + 3).slice(3), { ...options, mostDeletions: 1 })
-    expect(await list()).toHaveLength(10 + room)
-  })
-
-  test.each([7, 60])('and changes nothing if one name too many is wanted (room for %i)', async room => {
-    const { list, options } = await createWithRoom(room)
-    const wanted = names(10 + room + 4).slice(3)
-    expect(await syncAll(wanted, { ...options, dryRun: true })).toMatchObject({ deletions: names(3) })
-    const error = await rejection(syncAll(wanted, { ...options, mostDeletions: 1 }))
-    expect(error).toMatchObject({
-      name: 'SyncAllError',
-      message: `The team's limit leaves no room for ${room + 4} more names and 3 fewer. Nothing was changed.`,
-      plan: { deletions: names(3) },
-    })
-    expect(await list()).toEqual(names(10))
-  })
-
-  test('and if it learns only during the changes that names do not fit, the error has the plan', async () => {
-    const { options } = await createWithRoom(120)
-    const error = await rejection(syncAll(names(331), { ...options, mostDeletions: 1 }))
+  test('learns only during the changes that many names do not fit, and then the error has the plan', async () => {
+    const { options } = await create(names(10), 120)
+    const error = await rejection(syncAll(names(331), { ...options, ...all }))
     expect(error).toMatchObject({ name: 'SyncAllError', plan: { unchanged: 10, deletions: [] } })
     expect((error as SyncAllError).cause).toMatchObject({ status: 403, code: 'domain_limit_reached' })
   })

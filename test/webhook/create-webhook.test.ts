@@ -58,8 +58,8 @@ test('1,000 calls at once open few connections to the monitor, and all changes a
     begin = resolve
   })
   const { origin, close } = await listen(async (request, response) => {
+    if (!sockets.has(request.socket)) request.socket.once('close', () => sockets.delete(request.socket))
     sockets.add(request.socket)
-    request.socket.once('close', () => sockets.delete(request.socket))
     mostOpen = Math.max(mostOpen, sockets.size)
     if (++running === AT_ONCE) begin()
     await begun

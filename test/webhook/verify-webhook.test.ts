@@ -66,15 +66,24 @@ describe('the public test vector is accepted', () => {
   ])('%s', async (_, ...call) => {
     expect(await verifyWebhook(...call)).toEqual({ test: 2432232314 })
   })
-
-  test.each([
-    ['before', -300],
-    ['after', 300],
-  ])('if verified 300 seconds %s its timestamp', async (_, seconds) => {
-    vi.setSystemTime(sentAt + seconds * 1000)
-    expect(await verifyWebhook(headers, body, secret)).toEqual({ test: 2432232314 })
-  })
 })
+
+test.each([
+  [undefined, 300],
+  [600_000, 600],
+])(
+  'with the tolerance %s, the clocks may differ by %i seconds in either direction, but no more',
+  async (tolerance, most) => {
+    const { headers, body } = vector
+    for (const direction of [-1, 1]) {
+      vi.setSystemTime(sentAt + direction * most * 1000)
+      expect(await verifyWebhook(headers, body, secret, { tolerance })).toEqual({ test: 2432232314 })
+      vi.setSystemTime(sentAt + direction * (most + 1) * 1000)
+      const error = await rejection(verifyWebhook(headers, body, secret, { tolerance }))
+      expect(error).toBeInstanceOf(WebhookVerificationError)
+    }
+  },
+)
 
 test('verifyWebhook returns the body that it verified, even if the bytes change during the check', async () => {
   const bytes = Buffer.from(vector.body)
@@ -85,6 +94,7 @@ test('verifyWebhook returns the body that it verified, even if the bytes change 
 
 describe('a request', () => {
   const { headers, body } = vector
+  const signature = headers['webhook-signature']
   test.each<[why: string, headers: WebhookHeaders, body?: string | Uint8Array]>([
     ['whose body was changed', headers, '{"test": 2432232315}'],
     ['whose body is empty', headers, ''],
@@ -99,12 +109,18 @@ describe('a request', () => {
     ['without headers', {}],
     ['with an invalid timestamp', { ...headers, 'webhook-timestamp': '1614265330.0' }],
     ['whose ID contains a full stop', { ...headers, 'webhook-id': 'msg.1614265330' }],
-    [
-      'with a signature of another version',
-      { ...headers, 'webhook-signature': headers['webhook-signature'].replace('v1', 'v2') },
-    ],
-    ['with a truncated signature', { ...headers, 'webhook-signature': headers['webhook-signature'].slice(0, 23) }],
-    ['with a signature that is not base64', { ...headers, 'webhook-signature': 'v1,ö v1, v1,= v1' }],
+    ['with a signature of another version', { ...headers, 'webhook-signature': signature.replace('v1', 'v2') }],
+    ...[
+      signature.slice(0, 23),
+      signature.slice(0, -1),
+      signature.replace('E=', 'F='),
+      signature.replace('E=', 'EE'),
+      `${signature}=`,
+      'v1,',
+      'v1,ö v1, v1,= v1',
+    ].map(
+      wrong => [`with the signature ${wrong}`, { ...headers, 'webhook-signature': wrong }] as [string, WebhookHeaders],
+    ),
   ])('%s is rejected', async (_, changed, changedBody = body) => {
     expect(await rejection(verifyWebhook(changed, changedBody, secret))).toBeInstanceOf(WebhookVerificationError)
   })
@@ -119,44 +135,11 @@ describe('a request', () => {
     expect(await rejection(verifyWebhook(moved, '{}', secret))).toBeInstanceOf(WebhookVerificationError)
   })
 
-  test('whose signature differs in its last character or length is rejected', async () => {
-    const signature = headers['webhook-signature']
-    for (const other of [
-      signature.replace('E=', 'F='),
-      signature.replace('E=', 'EE'),
-      `${signature}=`,
-      signature.slice(0, -1),
-      'v1,',
-    ]) {
-      const changed = { ...headers, 'webhook-signature': other }
-      expect(await rejection(verifyWebhook(changed, body, secret))).toBeInstanceOf(WebhookVerificationError)
-    }
-  })
-
   test('that was signed with another secret is rejected', async () => {
     const other = `whsec_${btoa('x'.repeat(24))}`
     expect(await rejection(verifyWebhook(headers, body, other))).toEqual(
       new WebhookVerificationError('No signature matches'),
     )
-  })
-
-  test.each([
-    ['before', -301],
-    ['after', 301],
-  ])('is rejected if verified 301 seconds %s its timestamp', async (_, seconds) => {
-    vi.setSystemTime(sentAt + seconds * 1000)
-    expect(await rejection(verifyWebhook(headers, body, secret))).toBeInstanceOf(WebhookVerificationError)
-  })
-
-  test.each([
-    ['before', -601],
-    ['after', 601],
-  ])('is rejected with a tolerance of 600 seconds if verified 601 seconds %s its timestamp', async (_, seconds) => {
-    vi.setSystemTime(sentAt + seconds * 1000)
-    const verified = verifyWebhook(headers, body, secret, { tolerance: 600_000 })
-    expect(await rejection(verified)).toBeInstanceOf(WebhookVerificationError)
-    vi.setSystemTime(sentAt + seconds * 1000 - Math.sign(seconds) * 1000)
-    expect(await verifyWebhook(headers, body, secret, { tolerance: 600_000 })).toEqual({ test: 2432232314 })
   })
 
   test('whose body is not JSON is rejected even if its signature matches', async () => {

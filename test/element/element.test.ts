@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
 import { german } from '../../examples/messages-in-german.ts'
 import { type ElementWords, english } from '../../src/element/words.ts'
@@ -23,4 +25,12 @@ test('the English words about one name are in the singular', () => {
   expect(english.checked(1, 1, 1)).toBe('1 name can be registered, 1 needs a correction, 1 repeated row left out')
   expect(english.askDelete(1)).toBe('Delete 1 name? It will no longer be monitored.')
   expect(english.useAll(1)).toBe('Use the correction')
+})
+
+test.each(['element.js', 'element.cjs'])('dist/%s contains no Public Suffix List, which pages need not load', name => {
+  const list = readFileSync(createRequire(import.meta.url).resolve('tldts'), 'utf8')
+  const module = readFileSync(new URL(`../../dist/${name}`, import.meta.url), 'utf8')
+  const suffixes = ['sells-for-less', 'githubusercontent']
+  expect(suffixes.filter(suffix => list.includes(suffix))).toEqual(suffixes)
+  expect(suffixes.filter(suffix => module.includes(suffix))).toEqual([])
 })

@@ -101,13 +101,11 @@ async function begin<T>(sql: PostgresJs, work: (transaction: PostgresJsTransacti
 }
 
 export function fromBridge(bridge: PostgresBridge, isPipelined = false): Database {
-  let checked: Promise<void> | undefined
-  const check = () => {
-    checked ??= rejectTransaction(bridge).catch(error => {
-      checked = undefined
-      throw error
-    })
-    return checked
+  let isChecked = false
+  async function check(deadline: Deadline): Promise<void> {
+    if (isChecked) return
+    await deadline.wait(rejectTransaction(bridge))
+    isChecked = true
   }
 
   return {
@@ -115,7 +113,7 @@ export function fromBridge(bridge: PostgresBridge, isPipelined = false): Databas
 
     send: (deadline, statement, ...parameters) =>
       repeat(deadline, MOST_IDLE, async attempt => {
-        await deadline.wait(check())
+        await check(deadline)
         attempt.isUntouched = isRead(statement)
         const { text, values = [] } = bind(statement, parameters)
         return (await deadline.wait(bridge.query(text, values))).rows as never
@@ -123,7 +121,7 @@ export function fromBridge(bridge: PostgresBridge, isPipelined = false): Databas
 
     transact: (deadline, { transaction_isolation, ...settings }, work) =>
       repeat(deadline, MOST_IDLE, async attempt => {
-        await deadline.wait(check())
+        await check(deadline)
         attempt.isUntouched = true
         const token = crypto.randomUUID()
         const outcome: { result?: Awaited<ReturnType<typeof work>>; isUndone?: boolean } = {}

@@ -210,7 +210,7 @@ async function find(
 const findByDomain = ({ send, statements, engine }: StoreTransaction, domains: readonly string[]) =>
   send(statements.findByDomain, domains, ...engine.toShards(domains))
 
-/** Locks registrable domains, looks up names, decides which to save, and saves them. */
+/** Locks registrable domains, looks up names and IDs, decides which rows to save, and saves them. */
 async function importAll(
   transaction: StoreTransaction,
   { registrableDomains, domainIds, decide, ...question }: ImportRequest,

@@ -14,7 +14,7 @@ import {
   toKey,
 } from 'domain-registration/store'
 import type { Pool } from 'mysql2/promise'
-import { type Ask, createTransact, type Transact } from './mariadb-transact.ts'
+import { createTransact, type Send, type Transact } from './mariadb-transact.ts'
 
 /** The database's time, in milliseconds since 1970. Stores do not use their own clocks, which may differ. */
 const NOW = "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)"
@@ -44,59 +44,59 @@ export function createMariadbBackend(transact: Transact): StoreBackend {
   const createId = createUuidGenerator()
   return {
     register: step =>
-      transact(async ask => {
+      transact(async send => {
         const { teamId, lease } = step
         // Calls of a team with a limit lock the team first ('#' sorts before all names), so they run one after another.
-        await claim(ask, step.needsCount ? [`#${teamId}`, ...step.registrableDomains] : step.registrableDomains)
-        const found = await find(ask, step)
+        await lock(send, step.needsCount ? [`#${teamId}`, ...step.registrableDomains] : step.registrableDomains)
+        const found = await find(send, step)
         const { created, waiting } = step.decide(found)
         const same = { teamId, synchronized: lease === null, createdAt: new Date() }
         const saved = created.map(name => ({ domainId: createId(), ...name, ...same }))
         step.willSave?.(saved.map(({ domainId }) => domainId))
-        await ask(
+        await send(
           `INSERT INTO domain_names (domainId, domain, registrableDomain, secondLevelDomain, path, teamId, createdAt)
            SELECT * FROM
            ${sent('domainId', 'domain', 'registrableDomain', 'secondLevelDomain', 'path', 'teamId', 'createdAt')}`,
           saved.map(each => ({ ...each, ...toKey(each.domain), createdAt: +each.createdAt })),
         )
         if (lease !== null) {
-          await addChanges(ask, 'registered', saved, lease, lease)
-          await ask(`UPDATE ${CHANGES_BY_ID} SET due = GREATEST(due, ${NOW} + ?)`, waiting, lease)
+          await addChanges(send, 'registered', saved, lease, lease)
+          await send(`UPDATE ${CHANGES_BY_ID} SET due = GREATEST(due, ${NOW} + ?)`, waiting, lease)
         }
         return { found, saved }
       }, step),
 
-    find: question => transact(ask => find(ask, question), { isolation: 'REPEATABLE READ' }),
+    find: question => transact(send => find(send, question), { isolation: 'REPEATABLE READ' }),
 
     release: (teamId, { names, domainIds }, { lease, isPushed }) =>
-      transact(async ask => {
+      transact(async send => {
         const ids = domainIds.map(domainId => ({ domainId }))
         const keys = names.map(({ domain }) => toKey(domain))
         async function look(): Promise<Registration[]> {
-          const byId = await ask(`SELECT ${NAME} FROM ${NAMES_BY_ID}`, ids)
-          const byText = await ask(`SELECT ${NAME} FROM ${NAMES_BY_TEXT}`, keys)
-          const held = [...byText, ...byId].map(toRegistration)
-          return [...new Map(held.filter(each => each.teamId === teamId).map(each => [each.domainId, each])).values()]
+          const byId = await send(`SELECT ${NAME} FROM ${NAMES_BY_ID}`, ids)
+          const byText = await send(`SELECT ${NAME} FROM ${NAMES_BY_TEXT}`, keys)
+          const found = [...byText, ...byId].map(toRegistration)
+          return [...new Map(found.filter(each => each.teamId === teamId).map(each => [each.domainId, each])).values()]
         }
         const seen = await look()
-        await claim(ask, [...new Set([...names, ...seen].map(({ registrableDomain }) => registrableDomain))].sort())
+        await lock(send, [...new Set([...names, ...seen].map(({ registrableDomain }) => registrableDomain))].sort())
         const released = await look()
-        await ask(`DELETE domain_names FROM ${NAMES_BY_ID}`, released)
-        const isMonitored = isPushed || (await ask('SELECT id FROM domain_monitor')).length > 0
+        await send(`DELETE domain_names FROM ${NAMES_BY_ID}`, released)
+        const isMonitored = isPushed || (await send('SELECT id FROM domain_monitor')).length > 0
         const recorded = released.filter(registration => isMonitored || !registration.synchronized)
-        await addChanges(ask, 'released', recorded, 0, lease)
+        await addChanges(send, 'released', recorded, 0, lease)
         return released
       }),
 
     list: ({ teamId, after, limit, order, domain, below }) =>
-      transact(async ask => {
+      transact(async send => {
         const [isAfter, byId] = order === 'newest' ? ['domainId < ?', 'domainId DESC'] : ['domainId > ?', 'domainId']
         const where: [sql: string, ...values: string[]][] = [['TRUE']]
         if (teamId !== undefined) where.push(['teamId = ?', teamId])
         if (domain !== undefined) where.push([EXACTLY, ...Object.values(toKey(domain))])
         if (below !== undefined) where.push([BELOW, ...toRange(below)])
         if (after !== undefined) where.push(below === undefined ? [isAfter, after] : ['path > ?', toKey(after).path])
-        const rows = await ask(
+        const rows = await send(
           `SELECT ${NAME} FROM domain_names WHERE ${where.map(([sql]) => sql).join(' AND ')}
            ORDER BY ${below === undefined ? byId : 'path'} LIMIT ?`,
           ...where.flatMap(([, ...values]) => values),
@@ -106,35 +106,35 @@ export function createMariadbBackend(transact: Transact): StoreBackend {
       }),
 
     get: domainId =>
-      transact(async ask => {
-        const [row] = await ask(`SELECT ${NAME} FROM domain_names WHERE domainId = ?`, domainId)
+      transact(async send => {
+        const [row] = await send(`SELECT ${NAME} FROM domain_names WHERE domainId = ?`, domainId)
         return row ? toRegistration(row) : null
       }),
 
-    count: teamId => transact(ask => count(ask, teamId)),
+    count: teamId => transact(send => count(send, teamId)),
 
     outbox: {
       take: (limit, lease) =>
-        transact(async ask => {
+        transact(async send => {
           const sql = `SELECT ${CHANGE} FROM domain_changes WHERE isRefused = ? AND (due <= ${NOW} OR due > ${NOW} + ?)
             ORDER BY due LIMIT ? FOR UPDATE SKIP LOCKED`
-          const fresh = await ask(sql, 0, HOUR + lease, String(limit))
-          const taken = [...fresh, ...(await ask(sql, 1, HOUR + lease, String(limit - fresh.length)))]
-          await ask(`UPDATE ${CHANGES_BY_ID} SET due = ${NOW} + ?`, taken, lease)
-          await ask(NOTE_MONITOR)
+          const fresh = await send(sql, 0, HOUR + lease, String(limit))
+          const taken = [...fresh, ...(await send(sql, 1, HOUR + lease, String(limit - fresh.length)))]
+          await send(`UPDATE ${CHANGES_BY_ID} SET due = ${NOW} + ?`, taken, lease)
+          await send(NOTE_MONITOR)
           return taken.map(change => ({ ...change, at: new Date(change.at) }))
         }),
 
       finish: changes =>
-        transact(async ask => {
-          await ask(NOTE_MONITOR)
-          await ask(`DELETE domain_changes FROM ${CHANGES_BY_ID} WHERE domain_changes.kind = sent.kind`, changes)
-          await ask(`UPDATE ${CHANGES_BY_ID} SET due = ${NOW}`, changes)
+        transact(async send => {
+          await send(NOTE_MONITOR)
+          await send(`DELETE domain_changes FROM ${CHANGES_BY_ID} WHERE domain_changes.kind = sent.kind`, changes)
+          await send(`UPDATE ${CHANGES_BY_ID} SET due = ${NOW}`, changes)
         }),
 
       postpone: postponements =>
-        transact(ask =>
-          ask(
+        transact(send =>
+          send(
             `UPDATE ${CHANGES_BY_ID} SET due = ${NOW} + wait, refusals = GREATEST(refusals, refused + 0),
                lastFailure = COALESCE(failure, lastFailure) WHERE domain_changes.kind = sent.kind`,
             postponements.map(({ change, wait, failure, refusals }) => {
@@ -144,66 +144,66 @@ export function createMariadbBackend(transact: Transact): StoreBackend {
         ),
 
       retry: domainIds =>
-        transact(async ask => {
+        transact(async send => {
           const sql = `WHERE due > ${NOW} AND lastFailure IS NOT NULL FOR UPDATE SKIP LOCKED`
           const ids = domainIds?.map(domainId => ({ domainId }))
-          const all = () => ask(`SELECT domainId FROM domain_changes ${sql}`)
-          const waiting = await (ids ? ask(`SELECT domainId FROM ${CHANGES_BY_ID} ${sql}`, ids) : all())
-          await ask(`UPDATE ${CHANGES_BY_ID} SET due = ${NOW}`, waiting)
+          const all = () => send(`SELECT domainId FROM domain_changes ${sql}`)
+          const waiting = await (ids ? send(`SELECT domainId FROM ${CHANGES_BY_ID} ${sql}`, ids) : all())
+          await send(`UPDATE ${CHANGES_BY_ID} SET due = ${NOW}`, waiting)
           return waiting.length
         }),
 
       settle: domainIds =>
-        transact(async ask => {
+        transact(async send => {
           const ids = domainIds.map(domainId => ({ domainId }))
-          const settled = await ask(`SELECT domainId FROM ${CHANGES_BY_ID} FOR UPDATE`, ids)
-          await ask(`DELETE domain_changes FROM ${CHANGES_BY_ID}`, ids)
+          const settled = await send(`SELECT domainId FROM ${CHANGES_BY_ID} FOR UPDATE`, ids)
+          await send(`DELETE domain_changes FROM ${CHANGES_BY_ID}`, ids)
           return settled.length
         }),
 
       stats: () =>
-        transact(async ask => {
+        transact(async send => {
           const refused = 'COUNT(NULLIF(isRefused, 0)) AS refused'
-          const [row] = await ask(`SELECT COUNT(*) AS count, ${refused}, MIN(at) AS oldest FROM domain_changes`)
+          const [row] = await send(`SELECT COUNT(*) AS count, ${refused}, MIN(at) AS oldest FROM domain_changes`)
           const sql = `SELECT ${CHANGE} FROM domain_changes WHERE isRefused = 1 ORDER BY at, domainId LIMIT 1`
-          const [longest] = await ask(sql)
+          const [longest] = await send(sql)
           const oldest = row.oldest === null ? null : new Date(row.oldest)
           return { ...row, oldest, longestRefused: longest ? toPending(longest) : null }
         }),
 
       list: (after = '', limit) =>
-        transact(async ask => {
+        transact(async send => {
           const sql = `SELECT ${CHANGE} FROM domain_changes WHERE domainId > ? ORDER BY domainId LIMIT ?`
-          return (await ask(sql, after, String(limit))).map(toPending)
+          return (await send(sql, after, String(limit))).map(toPending)
         }),
     },
   }
 }
 
 /** Locks registrable domains until the transaction ends, so calls for the same domain run one after another. */
-const claim = (ask: Ask, registrableDomains: readonly string[]) =>
-  ask(
+const lock = (send: Send, registrableDomains: readonly string[]) =>
+  send(
     `INSERT INTO domain_locks SELECT * FROM ${sent('registrableDomain')}
      ON DUPLICATE KEY UPDATE registrableDomain = VALUES(registrableDomain)`,
     registrableDomains.map(registrableDomain => ({ registrableDomain })),
   )
 
-async function count(ask: Ask, teamId: string | undefined): Promise<number> {
+async function count(send: Send, teamId: string | undefined): Promise<number> {
   const [sql, ...values] = teamId === undefined ? ['TRUE'] : ['teamId = ?', teamId]
-  const [row] = await ask(`SELECT COUNT(*) AS count FROM domain_names WHERE ${sql}`, ...values)
+  const [row] = await send(`SELECT COUNT(*) AS count FROM domain_names WHERE ${sql}`, ...values)
   return row.count
 }
 
-async function find(ask: Ask, { teamId, domains, bases, needsCount }: LookUp) {
+async function find(send: Send, { teamId, domains, bases, needsCount }: LookUp) {
   const below = []
-  for (const base of bases) below.push(await findBelow(ask, base, teamId))
-  const rows = await ask(`SELECT ${NAME} FROM ${NAMES_BY_TEXT}`, domains.map(toKey))
-  return { registrations: rows.map(toRegistration), below, ...(needsCount && { teamCount: await count(ask, teamId) }) }
+  for (const base of bases) below.push(await findBelow(send, base, teamId))
+  const rows = await send(`SELECT ${NAME} FROM ${NAMES_BY_TEXT}`, domains.map(toKey))
+  return { registrations: rows.map(toRegistration), below, ...(needsCount && { teamCount: await count(send, teamId) }) }
 }
 
-async function findBelow(ask: Ask, base: string, teamId: string) {
+async function findBelow(send: Send, base: string, teamId: string) {
   const select = (condition: string, limit: number, ...values: string[]) =>
-    ask(
+    send(
       `SELECT domain, teamId FROM domain_names
        WHERE ${BELOW} AND CHAR_LENGTH(registrableDomain) ${condition} LIMIT ${limit}`,
       ...[...toRange(base), base.length, ...values],
@@ -219,8 +219,8 @@ async function findBelow(ask: Ask, base: string, teamId: string) {
 }
 
 /** A release replaces a pending registration, and is due once no push of that registration can be in progress. */
-const addChanges = (ask: Ask, kind: string, registrations: readonly Registration[], wait: number, lease: number) =>
-  ask(
+const addChanges = (send: Send, kind: string, registrations: readonly Registration[], wait: number, lease: number) =>
+  send(
     `INSERT INTO domain_changes (domainId, domain, registrableDomain, teamId, kind, at, due)
      SELECT domainId, domain, registrableDomain, teamId, kind, at, ${NOW} + wait
      FROM ${sent('domainId', 'domain', 'registrableDomain', 'teamId', 'kind', 'at', 'wait')}

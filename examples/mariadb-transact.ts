@@ -9,7 +9,7 @@ import type { Pool } from 'mysql2/promise'
  * nothing is sent.
  */
 // biome-ignore lint/suspicious/noExplicitAny: the statement determines the type of a row
-export type Ask = (sql: string, ...values: (string | number | readonly object[])[]) => Promise<any[]>
+export type Send = (sql: string, ...values: (string | number | readonly object[])[]) => Promise<any[]>
 
 /** Errors after which nothing was saved: ER_LOCK_WAIT_TIMEOUT, ER_LOCK_DEADLOCK. */
 const CONFLICTS = [1205, 1213]
@@ -28,7 +28,7 @@ export type Transact = ReturnType<typeof createTransact>
 
 export const createTransact = (database: Pool) =>
   async function transact<T>(
-    work: (ask: Ask) => Promise<T>,
+    work: (send: Send) => Promise<T>,
     { timeLimit = 10_000, isolation = 'READ COMMITTED' }: TransactionOptions = {},
   ): Promise<T> {
     const end = performance.now() + timeLimit
@@ -44,7 +44,12 @@ export const createTransact = (database: Pool) =>
     }
   }
 
-async function attempt<T>(database: Pool, work: (ask: Ask) => Promise<T>, end: number, isolation: string): Promise<T> {
+async function attempt<T>(
+  database: Pool,
+  work: (send: Send) => Promise<T>,
+  end: number,
+  isolation: string,
+): Promise<T> {
   const opening = database.getConnection()
   const connection = await inTime(end, opening).catch(error => {
     opening.then(late => late.release()).catch(() => {})
@@ -58,7 +63,7 @@ async function attempt<T>(database: Pool, work: (ask: Ask) => Promise<T>, end: n
   function requireTransaction(): void {
     if (isOver) throw new Error('The transaction is over')
   }
-  const ask: Ask = async (sql, ...values) => {
+  const send: Send = async (sql, ...values) => {
     requireTransaction()
     if (values.some(value => Array.isArray(value) && value.length === 0)) return []
     const sent = values.map(value => (typeof value === 'object' ? JSON.stringify(value, toText) : value))
@@ -69,7 +74,7 @@ async function attempt<T>(database: Pool, work: (ask: Ask) => Promise<T>, end: n
     await connection.query(`SET TRANSACTION ISOLATION LEVEL ${isolation}`)
     requireTransaction()
     await connection.beginTransaction()
-    return work(ask)
+    return work(send)
   }
   try {
     const result = await inTime(end, run())

@@ -85,8 +85,8 @@ describe.skipIf(!program)(name, () => {
       const expected: number[] = []
       for (let round = 0; round < LATE_WORK; round += 1) {
         const write = transact(
-          async ask => {
-            for (let statement = 0; statement < 40; statement += 1) await ask('INSERT INTO notes VALUES (?)', round)
+          async send => {
+            for (let statement = 0; statement < 40; statement += 1) await send('INSERT INTO notes VALUES (?)', round)
           },
           { timeLimit: 2 + (round % 8) },
         )

@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { Worker } from 'node:worker_threads'
 import { Kysely, PostgresDialect } from 'kysely'
 import type { Pool } from 'pg'
 import postgres from 'postgres'
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { bridgeKysely } from '../../examples/bridge-kysely.ts'
 import { postgres as postgresEngine } from '../../src/postgres/engines.ts'
 import {
@@ -17,6 +18,7 @@ import { toTables } from '../../src/postgres/schema.ts'
 import { createStatements } from '../../src/postgres/store.ts'
 import { createRequest, save, toDomains, toTestName } from '../../src/testing/calls.ts'
 import { rejection, teams } from '../fixtures.ts'
+import { startProgram } from '../start-program.ts'
 import { openDatabase, type TestServer } from './server.ts'
 
 const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
@@ -70,19 +72,30 @@ const drivers: readonly (readonly [string, () => PostgresDriver])[] = [
   ],
 ]
 
-/**
- * Ends all other connections to the database, except the foreign ones, while this process is frozen, so that its pool
- * learns of it only when it uses the connections.
- */
-function endWhileFrozen(): void {
-  const end = `
-    const { Client } = require('pg')
-    const client = new Client(${JSON.stringify(server.config)})
-    client.connect()
-      .then(() => client.query(\`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-        WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name <> 'foreign'\`))
-      .then(() => client.end())`
-  execFileSync(process.execPath, ['-e', end], { cwd: new URL('../..', import.meta.url) })
+/** A thread with its own connection, which ends all other connections to the database, except the foreign ones. */
+let thread: Worker
+const ended = new Int32Array(new SharedArrayBuffer(4))
+beforeAll(() => {
+  const program = `
+    const { parentPort, workerData } = require('node:worker_threads')
+    const client = new (require('pg').Client)(workerData.config)
+    const connected = client.connect()
+    parentPort.on('message', async () => {
+      await connected
+      await client.query(\`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name <> 'foreign'\`)
+      Atomics.add(workerData.ended, 0, 1)
+      Atomics.notify(workerData.ended, 0)
+    })`
+  thread = new Worker(program, { eval: true, workerData: { config: server.config, ended } })
+})
+afterAll(() => thread.terminate())
+
+/** Meanwhile, this thread stands still, so its pool learns of it only when it uses the connections. */
+function endConnections(): void {
+  const before = ended[0] as number
+  thread.postMessage('end')
+  Atomics.wait(ended, 0, before)
 }
 
 describe.each(drivers)('%s: if all connections have died while they were idle,', (_, open) => {
@@ -92,7 +105,7 @@ describe.each(drivers)('%s: if all connections have died while they were idle,',
     const keys = createPostgresKeyStore({ database })
     await keys.addKey(record)
     await Promise.all(Array.from({ length: 3 * MOST }, (_, index) => save(store, '1', [`warm-${index}.com`])))
-    endWhileFrozen()
+    endConnections()
     return { store, keys }
   }
 
@@ -220,3 +233,35 @@ test.each(drivers)('%s: a call that saves nothing leaves no lock rows', async (_
   expect((await foreign.query('SELECT FROM domain_registration.locks')).rowCount).toBe(0)
   expect(toDomains(await store.list())).toEqual([])
 })
+
+/** Whether a process is stopped: the state after the name in `/proc`, as in `ps`. */
+const isFrozen = (pid: number) => / T \d/.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
+
+test.runIf(process.platform === 'linux')(
+  'a call whose process is frozen while it saves pushes nothing, because the name may have been released meanwhile',
+  async () => {
+    const program = startProgram(new URL('freezing-process.ts', import.meta.url), JSON.stringify(server.config))
+    onTestFinished(() => program.kill())
+    const answered = program.receive()
+    await vi.waitFor(() => expect(isFrozen(program.pid)).toBe(true), { timeout: 30_000 })
+
+    const accepted: string[] = []
+    const store = createPostgresStore({
+      database: foreign,
+      findTeam,
+      synchronize: changes => void accepted.push(...changes.map(({ kind }) => kind)),
+      synchronizeTimeLimit: 200,
+    })
+    expect(await store.release('1', ['example.com'])).toHaveLength(1)
+    // The release is due when the lease of the frozen call has ended.
+    await vi.waitFor(
+      async () => {
+        await store.synchronizePending()
+        expect(accepted).toEqual(['released'])
+      },
+      { timeout: 30_000 },
+    )
+    process.kill(program.pid, 'SIGCONT')
+    expect(await answered).toEqual({ outcome: 'domain_registration_unavailable', pushed: [] })
+  },
+)

@@ -1,3 +1,4 @@
+import { PGlite } from '@electric-sql/pglite'
 import { Kysely, ParseJSONResultsPlugin, PostgresDialect } from 'kysely'
 import { Client, type Pool, types } from 'pg'
 import postgres, { type Sql } from 'postgres'
@@ -9,6 +10,7 @@ import { toDatabase } from '../../src/postgres/drivers.ts'
 import {
   createPostgresKeyStore,
   createPostgresStore,
+  type DriverOptions,
   migrate,
   type PostgresBridge,
   type PostgresDriver,
@@ -26,6 +28,7 @@ const settings = { transaction_isolation: 'read committed', lock_timeout: '0' }
 let server: TestServer
 let pool: Pool
 let sql: Sql
+let pglite: PGlite | undefined
 beforeAll(async () => {
   server = await openDatabase()
   pool = server.createPool()
@@ -36,6 +39,7 @@ beforeAll(async () => {
 afterAll(async () => {
   // Without this time limit, `end` would wait forever for a connection that the server has ended.
   await sql.end({ timeout: 1 })
+  await pglite?.close()
   await server.stop()
 })
 
@@ -51,10 +55,6 @@ const drivers: readonly (readonly [string, () => PostgresDriver])[] = [
   ['postgres.js', () => sql],
   ['Kysely with plugins', () => overKysely(pool)],
 ]
-for (const [name, open] of drivers) {
-  describeStore(name, open, {}, counts.casesOfDrivers)
-  describeKeyStore(name, open)
-}
 /** How the parsers of an application may return the values of any type. A driver calls them for each value. */
 const parsers: readonly (readonly [string, (type: number) => (text: string) => unknown])[] = [
   ['raw values', () => text => text],
@@ -64,19 +64,21 @@ const parsers: readonly (readonly [string, (type: number) => (text: string) => u
 const { BOOL, INT2, INT4, INT8 } = types.builtins
 const INTEGERS = new Set<number>([INT2, INT4, INT8])
 const parse = (type: number, text: string): unknown => types.getTypeParser(type as never)(text)
-// A short run uses one of the parsers; the seed decides which.
-for (const [name, getTypeParser] of sample(parsers, isLong ? parsers.length : 1)) {
-  const open = () => server.createPool({ types: { getTypeParser } as never, options: '-c array_nulls=off' })
-  describeStore(`pg with parsers that return ${name}`, open, {}, counts.casesOfDrivers)
-  describeKeyStore(`pg with parsers that return ${name}`, open)
-}
 
-describeStore(
-  'postgres.js, without prepared statements',
-  () => sql,
-  { preparedStatements: false },
-  counts.casesOfDrivers,
-)
+const suites: readonly (readonly [string, () => PostgresDriver, Pick<DriverOptions, 'preparedStatements'>?])[] = [
+  ...drivers,
+  ['PGlite', () => (pglite ??= new PGlite())],
+  ...parsers.map(([name, getTypeParser]) => {
+    const options = { types: { getTypeParser } as never, options: '-c array_nulls=off' }
+    return [`pg with parsers that return ${name}`, () => server.createPool(options)] as const
+  }),
+  ['postgres.js, without prepared statements', () => sql, { preparedStatements: false }],
+]
+// A short run uses two or three of them; the seed decides which.
+for (const [name, open, options] of sample(suites, isLong ? suites.length : 3)) {
+  describeStore(name, open, options, counts.casesOfDrivers)
+  describeKeyStore(name, open, options)
+}
 
 describe.each([...drivers, ['pg', () => pool] as const])('%s:', (_, open) => {
   test('the error for missing tables says how to create them', async () => {
@@ -241,4 +243,21 @@ test('a bridge does not commit a transaction whose last response arrives after t
   expect(await rejection(running)).toMatchObject({ name: 'TimeLimitError' })
   await new Promise(resolve => setTimeout(resolve, 100))
   expect(isCommitted).toBe(false)
+})
+
+test('a bridge whose first statement is never answered works in the next call', async () => {
+  let isDead = true
+  const bridge: PostgresBridge = {
+    async query(text, values) {
+      if (!isDead) return pool.query(text, values)
+      isDead = false
+      return new Promise(() => {})
+    },
+    transaction: () => Promise.reject(new Error('Not used')),
+  }
+  const database = toDatabase({ database: bridge }, 'store')
+  const send = (milliseconds: number) =>
+    database.send(createDeadline(milliseconds), { name: '', text: 'SELECT 1 AS one' })
+  expect(await rejection(send(20))).toMatchObject({ name: 'TimeLimitError' })
+  expect(await send(5000)).toEqual([{ one: 1 }])
 })

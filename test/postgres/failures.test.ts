@@ -16,84 +16,215 @@ afterAll(() => server.stop())
 
 const names = 'domain_registration.names'
 
+/** A connection of another program on the same database. */
+let foreign: Pool
+beforeEach(async () => {
+  foreign = server.createPool()
+  await foreign.query(`DELETE FROM ${names}`)
+})
+afterEach(async () => {
+  await foreign.query(`DROP TRIGGER IF EXISTS saboteur ON ${names}`)
+  await foreign.end()
+})
+
+function createStore(options: Partial<PostgresStoreOptions> = {}, poolOptions: PoolConfig = {}) {
+  const pool = server.createPool({ pipeline: true, max: 1, ...poolOptions })
+  const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
+  return { database: pool, store: createPostgresStore({ database: pool, findTeam, timeLimit: 5000, ...options }) }
+}
+
+/** Makes the database run a statement of PL/pgSQL when the row with this path is saved. */
+async function sabotage(path: string, statement: string, kind = 'TRIGGER'): Promise<void> {
+  await foreign.query(`
+    CREATE OR REPLACE FUNCTION saboteur() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN IF NEW.path = '.${path}' THEN ${statement}; END IF; RETURN NEW; END $$;
+    CREATE ${kind} saboteur ${kind === 'TRIGGER' ? 'BEFORE' : 'AFTER'} INSERT ON ${names}
+      ${kind === 'TRIGGER' ? '' : 'DEFERRABLE INITIALLY DEFERRED'} FOR EACH ROW EXECUTE FUNCTION saboteur()`)
+}
+
+const waitUntilLocking = (count: number) =>
+  vi.waitFor(
+    async () => {
+      const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+      expect((await foreign.query(waiting)).rowCount).toBe(count)
+    },
+    { timeout: 4000 },
+  )
+
+/** Runs work while another program has a lock on every row. */
+async function whileLocked<T>(work: () => Promise<T>): Promise<T> {
+  const other = await foreign.connect()
+  try {
+    await other.query('BEGIN; SELECT FROM domain_registration.locks FOR UPDATE')
+    return await work()
+  } finally {
+    await other.query('COMMIT')
+    other.release()
+  }
+}
+
+const held = async () => (await foreign.query('SELECT domain FROM domain_registration.names')).rows
+const countDeadlocks = () => server.readLog().split('ERROR:  deadlock detected').length - 1
+
+test.each([
+  ['takes no callback', (pool: Pool) => () => pool.connect()],
+  ['is wrapped in an asynchronous function', (pool: Pool) => async (done: never) => pool.connect(done)],
+])(
+  'accepts a pool whose `connect` %s, and rejects with the pool’s error once the pool is closed',
+  async (_, toConnect) => {
+    const { database: pool, store } = createStore()
+    const behind = createPostgresStore({ database: { connect: toConnect(pool) }, findTeam: () => null })
+    await save(behind, '1', ['a.com', 'b.com'])
+    expect(await lookUp(store, '2', ['a.com'])).toMatchObject({ registrations: [{ teamId: '1' }] })
+    await pool.end()
+    await expect(save(behind, '1', ['c.com'])).rejects.toThrow('after calling end on the pool')
+  },
+)
+
+test('rejects a call that would save a name without locking its registrable domain, and saves nothing', async () => {
+  const { store } = createStore()
+  const request = createRequest('1', [toTestName('a.com')], [], () => ['a.com', 'b.com'].map(toTestName))
+  await expect(store.register(request)).rejects.toThrow('not locked')
+  expect(await held()).toEqual([])
+})
+
+test('does not deadlock if two releases list the same names in opposite orders', async () => {
+  const domains = ['a.com', 'm.com', 'z.com']
+  const [{ store }, { store: other }] = [createStore(), createStore()]
+  await save(store, '1', domains)
+  const before = countDeadlocks()
+  const third = await foreign.connect()
+  await third.query("BEGIN; SELECT FROM domain_registration.locks WHERE registrable_domain = 'm.com' FOR UPDATE")
+  const releasing = [store.release('1', domains), other.release('1', domains.toReversed())]
+  await waitUntilLocking(2)
+  await third.query('COMMIT')
+  third.release()
+  expect((await Promise.all(releasing)).map(({ length }) => length).sort()).toEqual([0, 3])
+  expect(countDeadlocks()).toBe(before)
+})
+
+test('locks each name of a release, registered or not, so no other call can register it meanwhile', async () => {
+  const { store } = createStore()
+  await save(store, '1', ['a.com', 'www.z.com'])
+  const other = await foreign.connect()
+  await other.query("BEGIN; SELECT FROM domain_registration.locks WHERE registrable_domain = 'z.com' FOR UPDATE")
+  const releasing = store.release('1', ['a.com', 'z.com'])
+  await waitUntilLocking(1)
+  await other.query('COMMIT')
+  other.release()
+  expect(toDomains(await releasing)).toEqual(['a.com'])
+})
+
+test('completes a release of two names even if another program deletes one of them meanwhile', async () => {
+  const { store } = createStore()
+  await save(store, '1', ['a.com', 'b.com'])
+  const other = await foreign.connect()
+  await other.query(`BEGIN; DELETE FROM ${names} WHERE domain = 'a.com'`)
+  const releasing = store.release('1', ['a.com', 'b.com'])
+  await waitUntilLocking(1)
+  await other.query('COMMIT')
+  other.release()
+  expect(toDomains(await releasing)).toEqual(['b.com'])
+  expect(await held()).toEqual([])
+})
+
+test('returns a connection to the pool even if it was obtained only after the call had timed out', async () => {
+  const { database: pool, store } = createStore({ timeLimit: 100 })
+  const borrowed = await pool.connect()
+  await expect(rejection(save(store, '1', ['a.com']))).resolves.toMatchObject({ name: 'TimeLimitError' })
+  borrowed.release()
+  await new Promise(resolve => setTimeout(resolve, 10))
+  expect([pool.totalCount, pool.idleCount, pool.waitingCount]).toEqual([1, 1, 0])
+})
+
+test('leaves no listeners on the clients of the pool', async () => {
+  const { database: pool, store } = createStore()
+  const countListeners = async () => {
+    const client = await pool.connect()
+    client.release()
+    return client.listenerCount('error')
+  }
+  const before = await countListeners()
+  await save(store, '1', ['example.com'])
+  expect(await countListeners()).toBe(before)
+})
+
+test('counts refusals correctly even if the setting extra_float_digits shortens numbers', async () => {
+  const synchronize = () => Promise.reject(new Error('refused'))
+  const options = { synchronize, onError() {}, synchronizeTimeLimit: 1000 }
+  const { store } = createStore(options, { options: '-c extra_float_digits=0' })
+  const saved = await save(store, '1', ['example.com'])
+  await rejection(Promise.resolve(store.synchronize?.(saved)))
+  expect(await store.listPending()).toMatchObject([{ domain: 'example.com', refusals: 1 }])
+  await foreign.query('DELETE FROM domain_registration.changes')
+})
+
+test('makes all 2,500 failed changes due, at most 1,000 of them in a transaction', async () => {
+  const { store } = createStore({ synchronize() {} })
+  for (const prefix of ['a', 'b', 'c', 'd', 'e']) await save(store, '1', manyDomains(500, prefix))
+  await foreign.query("UPDATE domain_registration.changes SET last_failure = 'refused', refusals = random()::integer")
+  expect([await store.retryPending(), await store.retryPending()]).toEqual([2500, 0])
+  const { rows } = await foreign.query('SELECT count(*)::integer FROM domain_registration.changes GROUP BY xmin::text')
+  expect(rows.map(({ count }) => count).sort()).toEqual([1000, 1000, 500])
+  await foreign.query('DELETE FROM domain_registration.changes')
+})
+
+test('starts a lease when the registration is saved, even if the call had to wait for a lock', async () => {
+  const synchronizeTimeLimit = 1000
+  const { store } = createStore({ synchronize() {}, synchronizeTimeLimit })
+  await save(store, '1', ['example.com'])
+  const saving = await whileLocked(async () => {
+    const saving = save(store, '1', ['www.example.com'])
+    await waitUntilLocking(1)
+    await new Promise(resolve => setTimeout(resolve, 100))
+    return [saving]
+  })
+  const [saved] = await (saving[0] as (typeof saving)[0])
+  const change = (await store.listPending()).find(({ domain }) => domain === 'www.example.com')
+  const leased = Number(change?.nextAttempt) - Number(saved?.createdAt)
+  expect(leased).toBeGreaterThanOrEqual(3 * synchronizeTimeLimit)
+  await foreign.query('DELETE FROM domain_registration.changes')
+})
+
+test('pushes nothing, and marks nothing as pushed, if it cannot record that there is a monitor', async () => {
+  const pushed: string[] = []
+  const { store } = createStore({ synchronize: changes => void pushed.push(...toDomains(changes)) })
+  const [saved] = await save(store, '1', ['example.com'])
+  await foreign.query(`
+    DELETE FROM domain_registration.monitor;
+    CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no monitor'; END $$;
+    CREATE TRIGGER refuse BEFORE INSERT ON domain_registration.monitor FOR EACH ROW EXECUTE FUNCTION refuse()`)
+  await expect(store.synchronizePending()).rejects.toThrow('no monitor')
+  expect(pushed).toEqual([])
+  await expect(store.synchronize?.(saved ? [saved] : [])).rejects.toThrow('no monitor')
+  expect(toDomains(await store.listPending())).toEqual(['example.com'])
+  await foreign.query(`
+    DROP TRIGGER refuse ON domain_registration.monitor; DELETE FROM domain_registration.changes`)
+})
+
+test("leaves the settings of the pool's sessions unchanged", async () => {
+  const { database: pool, store } = createStore()
+  const settings = ['statement_timeout', 'idle_in_transaction_session_timeout', 'enable_seqscan', 'enable_hashjoin']
+  const show = async () =>
+    (await pool.query('SELECT name, setting FROM pg_settings WHERE name = ANY ($1) ORDER BY name', [settings])).rows
+  const before = await show()
+  await save(store, '1', ['example.com', '*.example.org'])
+  await rejection(
+    Promise.resolve(store.register(createRequest('1', [], [], () => [{ domain: 'a', registrableDomain: 'b' }]))),
+  )
+  expect(await show()).toEqual(before)
+  expect(before).toHaveLength(settings.length)
+})
+
 describe.each([
   ['with pipelined statements', true],
   ['without pipelining', false],
-])('a store on PostgreSQL %s', (_, pipeline) => {
-  /** A connection of another program on the same database. */
-  let foreign: Pool
-  beforeEach(async () => {
-    foreign = server.createPool()
-    await foreign.query(`DELETE FROM ${names}`)
-  })
-  afterEach(async () => {
-    await foreign.query(`DROP TRIGGER IF EXISTS saboteur ON ${names}`)
-    await foreign.end()
-  })
-
-  function createStore(options: Partial<PostgresStoreOptions> = {}, poolOptions: PoolConfig = {}) {
-    const pool = server.createPool({ pipeline, max: 1, ...poolOptions })
-    const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
-    return { database: pool, store: createPostgresStore({ database: pool, findTeam, timeLimit: 5000, ...options }) }
-  }
-
-  /** Makes the database run a statement of PL/pgSQL when the row with this path is saved. */
-  async function sabotage(path: string, statement: string, kind = 'TRIGGER'): Promise<void> {
-    await foreign.query(`
-      CREATE OR REPLACE FUNCTION saboteur() RETURNS trigger LANGUAGE plpgsql AS $$
-        BEGIN IF NEW.path = '.${path}' THEN ${statement}; END IF; RETURN NEW; END $$;
-      CREATE ${kind} saboteur ${kind === 'TRIGGER' ? 'BEFORE' : 'AFTER'} INSERT ON ${names}
-        ${kind === 'TRIGGER' ? '' : 'DEFERRABLE INITIALLY DEFERRED'} FOR EACH ROW EXECUTE FUNCTION saboteur()`)
-  }
-
-  const waitUntilLocking = (count: number) =>
-    vi.waitFor(
-      async () => {
-        const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-        expect((await foreign.query(waiting)).rowCount).toBe(count)
-      },
-      { timeout: 4000 },
-    )
-
-  /** Runs work while another program has a lock on every row. */
-  async function whileLocked<T>(work: () => Promise<T>): Promise<T> {
-    const other = await foreign.connect()
-    try {
-      await other.query('BEGIN; SELECT FROM domain_registration.locks FOR UPDATE')
-      return await work()
-    } finally {
-      await other.query('COMMIT')
-      other.release()
-    }
-  }
-
-  const held = async () => (await foreign.query('SELECT domain FROM domain_registration.names')).rows
-  const countDeadlocks = () => server.readLog().split('ERROR:  deadlock detected').length - 1
-
-  test.each([
-    ['takes no callback', (pool: Pool) => () => pool.connect()],
-    ['is wrapped in an asynchronous function', (pool: Pool) => async (done: never) => pool.connect(done)],
-  ])(
-    'accepts a pool whose `connect` %s, and rejects with the pool’s error once the pool is closed',
-    async (_, toConnect) => {
-      const { database: pool, store } = createStore()
-      const behind = createPostgresStore({ database: { connect: toConnect(pool) }, findTeam: () => null })
-      await save(behind, '1', ['a.com', 'b.com'])
-      expect(await lookUp(store, '2', ['a.com'])).toMatchObject({ registrations: [{ teamId: '1' }] })
-      await pool.end()
-      await expect(save(behind, '1', ['c.com'])).rejects.toThrow('after calling end on the pool')
-    },
-  )
-
-  test('rejects a call that would save a name without locking its registrable domain, and saves nothing', async () => {
-    const { store } = createStore()
-    const request = createRequest('1', [toTestName('a.com')], [], () => ['a.com', 'b.com'].map(toTestName))
-    await expect(store.register(request)).rejects.toThrow('not locked')
-    expect(await held()).toEqual([])
-  })
+])('%s, a call', (_, pipeline) => {
+  const open = (options: Partial<PostgresStoreOptions> = {}, poolOptions: PoolConfig = {}) =>
+    createStore(options, { pipeline, ...poolOptions })
 
   test('retries a call that PostgreSQL ends because of a deadlock with another program', async () => {
-    const { store } = createStore()
+    const { store } = open()
     await save(store, '1', ['a.com', 'm.com', 'z.com'])
     const before = countDeadlocks()
     const lock = (program: PoolClient, zone: string) =>
@@ -118,35 +249,8 @@ describe.each([
     await vi.waitFor(() => expect(countDeadlocks()).toBeGreaterThan(before))
   })
 
-  test('does not deadlock if two releases list the same names in opposite orders', async () => {
-    const domains = ['a.com', 'm.com', 'z.com']
-    const [{ store }, { store: other }] = [createStore(), createStore()]
-    await save(store, '1', domains)
-    const before = countDeadlocks()
-    const third = await foreign.connect()
-    await third.query("BEGIN; SELECT FROM domain_registration.locks WHERE registrable_domain = 'm.com' FOR UPDATE")
-    const releasing = [store.release('1', domains), other.release('1', domains.toReversed())]
-    await waitUntilLocking(2)
-    await third.query('COMMIT')
-    third.release()
-    expect((await Promise.all(releasing)).map(({ length }) => length).sort()).toEqual([0, 3])
-    expect(countDeadlocks()).toBe(before)
-  })
-
-  test('locks each name of a release, registered or not, so no other call can register it meanwhile', async () => {
-    const { store } = createStore()
-    await save(store, '1', ['a.com', 'www.z.com'])
-    const other = await foreign.connect()
-    await other.query("BEGIN; SELECT FROM domain_registration.locks WHERE registrable_domain = 'z.com' FOR UPDATE")
-    const releasing = store.release('1', ['a.com', 'z.com'])
-    await waitUntilLocking(1)
-    await other.query('COMMIT')
-    other.release()
-    expect(toDomains(await releasing)).toEqual(['a.com'])
-  })
-
   test('rejects a call with a lock timeout if another program holds the lock, and reuses the connection', async () => {
-    const { database: pool, store } = createStore({ timeLimit: 500 }, { options: '-c lock_timeout=50ms' })
+    const { database: pool, store } = open({ timeLimit: 500 }, { options: '-c lock_timeout=50ms' })
     await save(store, '1', ['example.com'])
     const failure = await whileLocked(() => rejection(save(store, '1', ['www.example.com', 'example.org'])))
     expect(failure).toMatchObject({ code: '55P03', message: expect.stringContaining('lock timeout') })
@@ -155,22 +259,9 @@ describe.each([
     expect(await save(store, '1', ['www.example.com'])).toHaveLength(1)
   })
 
-  test('completes a release of two names even if another program deletes one of them meanwhile', async () => {
-    const { store } = createStore()
-    await save(store, '1', ['a.com', 'b.com'])
-    const other = await foreign.connect()
-    await other.query(`BEGIN; DELETE FROM ${names} WHERE domain = 'a.com'`)
-    const releasing = store.release('1', ['a.com', 'b.com'])
-    await waitUntilLocking(1)
-    await other.query('COMMIT')
-    other.release()
-    expect(toDomains(await releasing)).toEqual(['b.com'])
-    expect(await held()).toEqual([])
-  })
-
   test('rejects a call if a trigger skips one of its rows, and saves none of them', async () => {
     await sabotage('skipped', 'RETURN NULL')
-    const { store } = createStore()
+    const { store } = open()
     expect(await rejection(save(store, '1', ['example.com', 'skipped.example.com']))).toMatchObject({
       message: expect.stringContaining('A trigger skipped 1 of the rows, so nothing was saved'),
     })
@@ -178,7 +269,7 @@ describe.each([
   })
 
   test('rejects a call if row-level security would hide rows from it', async () => {
-    const { store } = createStore()
+    const { store } = open()
     await save(store, '1', ['example.com'])
     await foreign.query(`
       DROP ROLE IF EXISTS blinkered; CREATE ROLE blinkered LOGIN PASSWORD 'blinkered';
@@ -186,7 +277,7 @@ describe.each([
       GRANT ALL ON ALL TABLES IN SCHEMA domain_registration TO blinkered;
       ALTER TABLE ${names} ENABLE ROW LEVEL SECURITY;
       CREATE POLICY own ON ${names} USING (team_id = '2')`)
-    const { store: hidden } = createStore({}, { user: 'blinkered', password: 'blinkered' })
+    const { store: hidden } = open({}, { user: 'blinkered', password: 'blinkered' })
     expect(await rejection(save(hidden, '2', ['*.example.com']))).toMatchObject({ code: '42501' })
     await foreign.query(`
       DROP POLICY own ON ${names}; ALTER TABLE ${names} DISABLE ROW LEVEL SECURITY;
@@ -198,7 +289,7 @@ describe.each([
     ['the commit', 'CONSTRAINT TRIGGER'],
   ])('rejects a call if the database rejects %s; nothing is saved, and the connection is reused', async (_, kind) => {
     await sabotage('poison', "RAISE EXCEPTION 'poisoned' USING ERRCODE = 'DR001'", kind)
-    const { database: pool, store } = createStore()
+    const { database: pool, store } = open()
     const names = ['example.com', 'poison.example.com', 'example.org']
     await expect(rejection(save(store, '1', names))).resolves.toMatchObject({ code: 'DR001' })
     expect([pool.totalCount, pool.idleCount]).toEqual([1, 1])
@@ -206,24 +297,15 @@ describe.each([
     expect(toDomains(await save(store, '1', ['example.com']))).toEqual(['example.com'])
   })
 
-  test('returns a connection to the pool even if it was obtained only after the call had timed out', async () => {
-    const { database: pool, store } = createStore({ timeLimit: 100 })
-    const borrowed = await pool.connect()
-    await expect(rejection(save(store, '1', ['a.com']))).resolves.toMatchObject({ name: 'TimeLimitError' })
-    borrowed.release()
-    await new Promise(resolve => setTimeout(resolve, 10))
-    expect([pool.totalCount, pool.idleCount, pool.waitingCount]).toEqual([1, 1, 0])
-  })
-
   test('succeeds on another connection if its prepared statements were deallocated', async () => {
-    const { database: pool, store } = createStore()
+    const { database: pool, store } = open()
     await save(store, '1', ['a.com', 'www.a.com'])
     await pool.query('DEALLOCATE ALL')
     expect(await save(store, '1', ['b.com', 'www.b.com'])).toHaveLength(2)
   })
 
   test('succeeds if its connection already has a different prepared statement under the same name', async () => {
-    const { database: pool } = createStore()
+    const { database: pool } = open()
     const database = toDatabase({ database: pool }, 'store')
     const select = { name: 'taken', text: 'SELECT 1 AS number' }
     const settings = { transaction_isolation: 'read committed' }
@@ -232,20 +314,8 @@ describe.each([
     expect(await read()).toEqual([{ number: 1 }])
   })
 
-  test('leaves no listeners on the clients of the pool', async () => {
-    const { database: pool, store } = createStore()
-    const countListeners = async () => {
-      const client = await pool.connect()
-      client.release()
-      return client.listenerCount('error')
-    }
-    const before = await countListeners()
-    await save(store, '1', ['example.com'])
-    expect(await countListeners()).toBe(before)
-  })
-
   test('succeeds if a column type has changed since its statements were prepared', async () => {
-    const { database: pool } = createStore()
+    const { database: pool } = open()
     await foreign.query('DROP TABLE IF EXISTS changing; CREATE TABLE changing (value integer)')
     const database = toDatabase({ database: pool }, 'store')
     const select = { name: 'find_value', text: 'SELECT value FROM changing' }
@@ -256,65 +326,10 @@ describe.each([
     expect(await read()).toEqual([])
   })
 
-  test('counts refusals correctly even if the setting extra_float_digits shortens numbers', async () => {
-    const synchronize = () => Promise.reject(new Error('refused'))
-    const options = { synchronize, onError() {}, synchronizeTimeLimit: 1000 }
-    const { store } = createStore(options, { options: '-c extra_float_digits=0' })
-    const saved = await save(store, '1', ['example.com'])
-    await rejection(Promise.resolve(store.synchronize?.(saved)))
-    expect(await store.listPending()).toMatchObject([{ domain: 'example.com', refusals: 1 }])
-    await foreign.query('DELETE FROM domain_registration.changes')
-  })
-
-  test('makes all 2,500 failed changes due, at most 1,000 of them in a transaction', async () => {
-    const { store } = createStore({ synchronize() {} })
-    for (const prefix of ['a', 'b', 'c', 'd', 'e']) await save(store, '1', manyDomains(500, prefix))
-    await foreign.query("UPDATE domain_registration.changes SET last_failure = 'refused', refusals = random()::integer")
-    expect([await store.retryPending(), await store.retryPending()]).toEqual([2500, 0])
-    const { rows } = await foreign.query(
-      'SELECT count(*)::integer FROM domain_registration.changes GROUP BY xmin::text',
-    )
-    expect(rows.map(({ count }) => count).sort()).toEqual([1000, 1000, 500])
-    await foreign.query('DELETE FROM domain_registration.changes')
-  })
-
-  test('starts a lease when the registration is saved, even if the call had to wait for a lock', async () => {
-    const synchronizeTimeLimit = 1000
-    const { store } = createStore({ synchronize() {}, synchronizeTimeLimit })
-    await save(store, '1', ['example.com'])
-    const saving = await whileLocked(async () => {
-      const saving = save(store, '1', ['www.example.com'])
-      await waitUntilLocking(1)
-      await new Promise(resolve => setTimeout(resolve, 100))
-      return [saving]
-    })
-    const [saved] = await (saving[0] as (typeof saving)[0])
-    const change = (await store.listPending()).find(({ domain }) => domain === 'www.example.com')
-    const leased = Number(change?.nextAttempt) - Number(saved?.createdAt)
-    expect(leased).toBeGreaterThanOrEqual(3 * synchronizeTimeLimit)
-    await foreign.query('DELETE FROM domain_registration.changes')
-  })
-
-  test('pushes nothing, and marks nothing as pushed, if it cannot record that there is a monitor', async () => {
-    const pushed: string[] = []
-    const { store } = createStore({ synchronize: changes => void pushed.push(...toDomains(changes)) })
-    const [saved] = await save(store, '1', ['example.com'])
-    await foreign.query(`
-      DELETE FROM domain_registration.monitor;
-      CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no monitor'; END $$;
-      CREATE TRIGGER refuse BEFORE INSERT ON domain_registration.monitor FOR EACH ROW EXECUTE FUNCTION refuse()`)
-    await expect(store.synchronizePending()).rejects.toThrow('no monitor')
-    expect(pushed).toEqual([])
-    await expect(store.synchronize?.(saved ? [saved] : [])).rejects.toThrow('no monitor')
-    expect(toDomains(await store.listPending())).toEqual(['example.com'])
-    await foreign.query(`
-      DROP TRIGGER refuse ON domain_registration.monitor; DELETE FROM domain_registration.changes`)
-  })
-
   test('loses its locks and saves nothing if its process freezes while it holds the locks', async () => {
-    const other = createStore().store
+    const other = open().store
     await save(other, '1', ['example.com'])
-    const { store } = createStore({ timeLimit: 300 })
+    const { store } = open({ timeLimit: 300 })
     const freeze = () => {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 900)
       return [toTestName('www.example.com')]
@@ -324,19 +339,5 @@ describe.each([
     expect(toDomains((await lookUp(other, '1', ['example.com', 'www.example.com'])).registrations)).toEqual([
       'example.com',
     ])
-  })
-
-  test("leaves the settings of the pool's sessions unchanged", async () => {
-    const { database: pool, store } = createStore()
-    const settings = ['statement_timeout', 'idle_in_transaction_session_timeout', 'enable_seqscan', 'enable_hashjoin']
-    const show = async () =>
-      (await pool.query('SELECT name, setting FROM pg_settings WHERE name = ANY ($1) ORDER BY name', [settings])).rows
-    const before = await show()
-    await save(store, '1', ['example.com', '*.example.org'])
-    await rejection(
-      Promise.resolve(store.register(createRequest('1', [], [], () => [{ domain: 'a', registrableDomain: 'b' }]))),
-    )
-    expect(await show()).toEqual(before)
-    expect(before).toHaveLength(settings.length)
   })
 })

@@ -1,6 +1,6 @@
 /**
  * A process that registers names, and freezes when the database has saved them, before the process knows it;
- * `freezing.test.ts` runs it.
+ * `connections.test.ts` runs it.
  */
 import { Pool, type PoolConfig } from 'pg'
 import { registerDomains } from '../../src/index.ts'

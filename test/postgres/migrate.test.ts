@@ -195,6 +195,13 @@ test('if `migrate` fails, it rejects with the reason, and creates nothing', asyn
   expect(rows).toEqual([])
 })
 
+test('the SQL from postgresSchema creates everything that a store needs, and can run twice', async () => {
+  const pool = server.createPool()
+  for (let run = 0; run < 2; run += 1) await pool.query(postgresSchema({ schema: 'mine' }))
+  const store = createPostgresStore({ database: pool, schema: 'mine', findTeam: () => null })
+  expect(await save(store, '1', ['example.com'])).toHaveLength(1)
+})
+
 test.each(['', 'a\0b'])('%j is rejected as a schema name', schema => {
   expect(() => postgresSchema({ schema })).toThrow(TypeError)
 })

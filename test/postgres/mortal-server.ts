@@ -1,10 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { createInterface, type Interface } from 'node:readline'
+import { promisify } from 'node:util'
 import { Pool, type PoolConfig } from 'pg'
 import { findFreePort } from './free-port.ts'
-import { findChildren, untilGone } from './process-table.ts'
 import { createFiles, READY } from './server.ts'
 
 /** A real PostgreSQL that can be killed and restarted on its data. */
@@ -135,5 +135,44 @@ function isKilled(pid: number): boolean {
     return process.kill(pid, 'SIGKILL')
   } catch {
     return false
+  }
+}
+
+/**
+ * Milliseconds between two checks for remaining processes, and the time after which remaining processes count as stuck.
+ */
+const PAUSE = 20
+const STUCK = 30_000
+
+interface Process {
+  readonly pid: number
+  readonly parent: number
+  readonly command: string
+}
+
+/** All processes except zombies. */
+async function findProcesses(): Promise<Process[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-ww', '-o', 'pid=,ppid=,stat=,command='])
+  return stdout.split('\n').flatMap(line => {
+    const [, pid, parent, state, command] = /^ *(\d+) +(\d+) +(\S+) +(.*)$/.exec(line) ?? []
+    return state && !state.startsWith('Z') ? { pid: Number(pid), parent: Number(parent), command: command ?? '' } : []
+  })
+}
+
+/** The running processes that a process has started. */
+async function findChildren(parent: number): Promise<number[]> {
+  return (await findProcesses()).filter(process => process.parent === parent).map(({ pid }) => pid)
+}
+
+/** Resolves when all of these processes have ended. */
+async function untilGone(pids: readonly number[]): Promise<void> {
+  const deadline = Date.now() + STUCK
+  for (;;) {
+    const left = (await findProcesses()).filter(({ pid }) => pids.includes(pid))
+    if (left.length === 0) return
+    if (Date.now() > deadline) {
+      throw new Error(`Still running:\n${left.map(({ pid, command }) => `${pid} ${command}`).join('\n')}`)
+    }
+    await new Promise(resolve => setTimeout(resolve, PAUSE))
   }
 }

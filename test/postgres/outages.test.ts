@@ -1,11 +1,11 @@
 import express from 'express'
-import type { Pool, PoolClient, PoolConfig } from 'pg'
+import { Pool, type PoolClient, type PoolConfig } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { domainsRouter } from '../../src/http/express.ts'
 import { generateApiKey } from '../../src/keys/api-key.ts'
 import { registerDomains } from '../../src/operations/register-domains.ts'
-import { createPostgresKeyStore, createPostgresStore, migrate } from '../../src/postgres/index.ts'
-import { save } from '../../src/testing/calls.ts'
+import { createPostgresKeyStore, createPostgresStore, migrate, type PostgresBridge } from '../../src/postgres/index.ts'
+import { save, toDomains } from '../../src/testing/calls.ts'
 import type { DomainResult } from '../../src/wire/response.ts'
 import { counts } from '../counts.ts'
 import { rejection, team1, teams } from '../fixtures.ts'
@@ -22,7 +22,7 @@ import {
   refuseBegin,
   silence,
 } from './faulty-network.ts'
-import { createMortalServer } from './mortal-server.ts'
+import { createMortalServer, type MortalServer } from './mortal-server.ts'
 import { openDatabase, type TestServer } from './server.ts'
 
 const table = 'domain_registration.names'
@@ -263,21 +263,27 @@ describe.each([
   }
 })
 
-test('on a full disk, only calls that need space fail, and they succeed once there is space', async () => {
-  // A write to a file that has reached its maximum size fails like a write to a full disk. The files of the write-ahead
-  // log stay below this size, so writes to the log still succeed.
-  const full = await createMortalServer(['--wal-segsize=1'])
-  try {
-    await full.start()
+describe('on a server that crashes,', () => {
+  let mortal: MortalServer
+  beforeAll(async () => {
+    mortal = await createMortalServer(['--wal-segsize=1'])
+    await mortal.start()
+  }, 60_000)
+  afterAll(() => mortal.remove())
+
+  test('a full disk fails only calls that need space, and they succeed once there is space', async () => {
+    // A write to a file that has reached its maximum size fails like a write to a full disk. The files of the
+    // write-ahead log stay below this size, so writes to the log still succeed.
     const fill = `INSERT INTO ${table}
       SELECT gen_random_uuid(), now(), 'n' || n || '.com', '', 'n' || n || '.com', 'n' || n || '.com', '2'
       FROM generate_series(1, 30000) AS n`
-    const pool = server.createPool({ ...full.config, max: 1, pipeline: true })
+    const pool = new Pool({ ...mortal.config, max: 1, pipeline: true })
+    pool.on('error', () => {})
     await migrate({ database: pool })
     await pool.query(fill)
     const { rows } = await pool.query(`SELECT pg_relation_size('${table}')::integer AS size`)
-    await full.killAll()
-    await full.start(rows[0].size)
+    await mortal.killAll()
+    await mortal.start(rows[0].size)
 
     const store = createPostgresStore({ database: pool, findTeam })
     const register = async (domains: readonly string[]) => (await registerDomains(team1, { domains }, store)).data
@@ -288,15 +294,69 @@ test('on a full disk, only calls that need space fail, and they succeed once the
     expect(String((failure as { cause: unknown }).cause)).toMatch(/could not (extend|write)/)
     expect(await count()).toBe(0)
 
-    await full.killAll()
-    await full.start()
+    await mortal.killAll()
+    await mortal.start()
     const created = await register(domains)
     expect(created.totals).toEqual({ created: 100, existing: 0, invalid: 0 })
     expect((await register(domains)).results).toEqual(
       created.results.map(result => ({ ...result, status: 'existing' })),
     )
     await pool.end()
-  } finally {
-    await full.remove()
-  }
-}, 60_000)
+  })
+
+  test('with synchronous_commit = off, everything that was acknowledged survives a crash', async () => {
+    const admin = new Pool(mortal.config)
+    await migrate({ database: admin })
+    // The process that writes the log in the background stays asleep, so only commits that wait reach the disk.
+    await admin.query("ALTER SYSTEM SET wal_writer_delay = '10s'")
+    await admin.query(`ALTER DATABASE ${mortal.config.database} SET synchronous_commit = 'off'`)
+    await admin.query('SELECT pg_reload_conf()')
+    await admin.end()
+
+    const pool = new Pool(mortal.config)
+    pool.on('error', () => {})
+    expect((await pool.query('SHOW synchronous_commit')).rows).toEqual([{ synchronous_commit: 'off' }])
+    const store = createPostgresStore({ database: pool, findTeam })
+    const bridged = createPostgresStore({ database: toBridge(pool), findTeam })
+    const keys = createPostgresKeyStore({ database: pool })
+    const { hash } = await generateApiKey({ type: 'team', id: '1' })
+    await keys.addKey({ hash, type: 'team', ownerId: '1', scopes: [] })
+    await save(store, '3', ['released.com'])
+    const names = Array.from({ length: 20 }, (_, index) => `acknowledged-${index}.com`)
+    for (const [index, name] of names.entries()) await save(index % 2 === 0 ? store : bridged, '3', [name])
+    await store.release('3', ['released.com'])
+    await keys.revokeKey(hash)
+    await mortal.killAll()
+
+    await mortal.start()
+    expect(toDomains(await store.list({ teamId: '3' }))).toEqual(names)
+    expect(await keys.findKey(hash)).toMatchObject({ revokedAt: expect.any(Date) })
+    await pool.end()
+  })
+
+  test('a stronger synchronous_commit is kept', async () => {
+    const strong = new Pool({ ...mortal.config, options: '-c synchronous_commit=remote_apply' })
+    const settings: unknown[] = []
+    const watched = toBridge(strong, async client => {
+      settings.push(...(await client.query('SHOW synchronous_commit')).rows)
+    })
+    await save(createPostgresStore({ database: watched, findTeam }), '1', ['strong.com'])
+    await strong.end()
+    expect(settings).toContainEqual({ synchronous_commit: 'remote_apply' })
+    expect(settings).not.toContainEqual({ synchronous_commit: 'on' })
+  })
+})
+
+/** A bridge to `pg`, for calls that succeed. */
+const toBridge = (pool: Pool, beforeCommit = async (_: PoolClient) => {}): PostgresBridge => ({
+  query: (text, values) => pool.query(text, values),
+  async transaction(work) {
+    const client = await pool.connect()
+    await client.query('BEGIN')
+    const result = await work({ query: (text, values) => client.query(text, values) })
+    await beforeCommit(client)
+    await client.query('COMMIT')
+    client.release()
+    return result
+  },
+})

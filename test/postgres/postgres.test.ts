@@ -3,7 +3,8 @@ import { afterAll, beforeAll } from 'vitest'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import { counts } from '../counts.ts'
 import { describeSharedTables } from '../store/shared-tables.ts'
-import { findTeam } from '../store/two-lists.ts'
+import { describeTwoLists, findTeam } from '../store/two-lists.ts'
+import { throughFirst } from './engine.ts'
 import { openDatabase, type TestServer } from './server.ts'
 import { describeKeyStore, describeStore } from './suites.ts'
 
@@ -24,8 +25,19 @@ describeStore('PostgreSQL without indexes or pipelining', createWithoutIndexes, 
 describeKeyStore('PostgreSQL', () => pool)
 
 let schemas = 0
+/** Creates empty tables. */
+async function createTables() {
+  const schema = `schema_${++schemas}`
+  await migrate({ database: throughFirst(pool), schema })
+  return { database: pool, schema, findTeam }
+}
+
 describeSharedTables(async () => {
-  const schema = `shared_${++schemas}`
-  await migrate({ database: pool, schema })
-  return options => createPostgresStore({ database: pool, schema, findTeam, ...options })
+  const tables = await createTables()
+  return options => createPostgresStore({ ...tables, ...options })
+})
+
+describeTwoLists(async () => {
+  const tables = await createTables()
+  return ({ createPostgresStore }) => createPostgresStore(tables)
 })

@@ -3,7 +3,8 @@ import type { Pool } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { registerDomains } from '../../src/operations/register-domains.ts'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
-import { team1, teams } from '../fixtures.ts'
+import { team1 } from '../fixtures.ts'
+import { buildOlderLibrary, findTeam, newerLibrary } from '../store/two-lists.ts'
 import { openDatabase, type TestServer } from './server.ts'
 
 let server: TestServer
@@ -24,7 +25,7 @@ function readSql(part: 'audit' | 'looking up'): string[] {
 }
 
 async function register(...domains: string[]) {
-  const store = createPostgresStore({ database: pool, findTeam: id => teams.find(team => team.id === id) ?? null })
+  const store = createPostgresStore({ database: pool, findTeam })
   const { data } = await registerDomains(team1, { domains }, store)
   return data.results.flatMap(result => (result.status === 'created' ? [result] : []))
 }
@@ -51,4 +52,24 @@ test('in docs/audit.md, the table keeps a name’s first entry; the query finds 
   for (const hash of ['first', 'second']) await pool.query(insert, [told?.domainId, told?.domain, hash, null])
   expect((await pool.query('SELECT registered_by FROM domain_audit')).rows).toEqual([{ registered_by: 'first' }])
   expect((await pool.query(findMissing)).rows).toMatchObject([{ domain_id: missed?.domainId, team_id: '1' }])
+})
+
+test('if servers use different suffix lists, names may overlap; a query in the guide finds them', async () => {
+  const olderLibrary = await buildOlderLibrary()
+  const keyOf = (teamId: string) => ({ type: 'team', teamId, scopes: ['domains:create'] }) as const
+  const client = await pool.connect()
+  await client.query('BEGIN')
+  const query = (text: string, values: unknown[]) => client.query(text, values)
+  const older = olderLibrary.createPostgresStore({ database: { query }, findTeam })
+  await olderLibrary.registerDomains(keyOf('1'), { domains: ['*.codepen.app', '*.example.com'] }, older)
+  const newer = newerLibrary.createPostgresStore({ database: pool, findTeam })
+  const { data } = await newerLibrary.registerDomains(keyOf('2'), { domains: ['shop.codepen.app', 'a.org'] }, newer)
+  await client.query('COMMIT')
+  client.release()
+  expect(data.totals).toMatchObject({ created: 2 })
+
+  const guide = readFileSync(new URL('../../docs/production.md', import.meta.url), 'utf8')
+  const { rows } = await pool.query(/^```sql\n([^`]+)```/m.exec(guide)?.[1] ?? '')
+  const overlap = { wildcard: '*.codepen.app', team_of_wildcard: '1', domain: 'shop.codepen.app', team_id: '2' }
+  expect(rows).toEqual([overlap])
 })

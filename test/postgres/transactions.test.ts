@@ -6,6 +6,11 @@ import type { Client, Pool, PoolClient } from 'pg'
 import postgres, { type Sql, type TransactionSql } from 'postgres'
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest'
 import { bridgeKysely, withinKysely } from '../../examples/bridge-kysely.ts'
+import type { Order } from '../../examples/order.ts'
+import { placeOrder as placeWithDrizzle } from '../../examples/order-drizzle.ts'
+import { placeOrder as placeWithKysely } from '../../examples/order-kysely.ts'
+import { placeOrder as placeWithPg } from '../../examples/order-pg.ts'
+import { placeOrder as placeWithPostgresJs } from '../../examples/order-postgres-js.ts'
 import { withinDrizzle } from '../../examples/within-drizzle.ts'
 import { registerDomains } from '../../src/operations/register-domains.ts'
 import {
@@ -93,6 +98,9 @@ beforeAll(async () => {
   })
   pools = { pool, sql, pglite: new PGlite(), kysely }
   for (const each of [pool, pools.pglite]) await migrate({ database: each })
+  await pool.query(`CREATE TABLE orders (id text PRIMARY KEY, team_id text NOT NULL);
+    CREATE TABLE teams (id integer PRIMARY KEY, organization_id integer NOT NULL, state text NOT NULL);
+    INSERT INTO teams VALUES (1, 10, 'active')`)
 })
 afterAll(async () => {
   await pools.sql.end({ timeout: 1 })
@@ -139,6 +147,47 @@ describe.each(Object.entries(drivers))('%s:', (name, { overPool, begin }) => {
       }
     })
     expect([pushed, await create(overPool(pools)).list()]).toEqual([[], []])
+  })
+})
+
+/** The examples of docs/orm.md. */
+const examples: Readonly<Record<string, (order: Order) => Promise<unknown>>> = {
+  pg: order => placeWithPg(pools.pool, order),
+  'postgres.js': order => placeWithPostgresJs(pools.sql, order),
+  Kysely: order => placeWithKysely(pools.kysely, order),
+  Drizzle: order => placeWithDrizzle(drizzle(pools.pool), order),
+}
+
+describe.each(Object.entries(examples))('an order placed through %s', (driver, placeOrder) => {
+  const name = driver.toLowerCase()
+  const saved = async () => {
+    const orders = await pools.pool.query('SELECT id FROM orders WHERE id LIKE $1 ORDER BY id', [`${driver}%`])
+    const names = await pools.pool.query(
+      'SELECT domain FROM domain_registration.names WHERE domain LIKE $1 ORDER BY 1',
+      [`%${name}.%`],
+    )
+    return [orders.rows.map(({ id }) => id), names.rows.map(({ domain }) => domain)]
+  }
+
+  test('is rolled back together with its names if one of them is invalid', async () => {
+    const order = { id: driver, teamId: '1', domains: [`kept.${name}.example.com`, 'localhost'] }
+    expect(await rejection(placeOrder(order))).toMatchObject({ message: expect.stringContaining('localhost') })
+    expect(await saved()).toEqual([[], []])
+  })
+
+  test('fails with 404 if the ID of the team is longer than any in the table', async () => {
+    const order = { id: `${driver}-404`, teamId: '9'.repeat(20), domains: [`kept.${name}.example.com`] }
+    expect(await rejection(placeOrder(order))).toMatchObject({ status: 404, code: 'team_not_found' })
+  })
+
+  test('is saved together with its names, even if sixty orders are placed at once on ten connections', async () => {
+    const orders = Array.from({ length: 60 }, (_, number) => ({
+      id: `${driver} ${number}`,
+      teamId: '1',
+      domains: [`n${number}.${name}.example-${number}.com`],
+    }))
+    await Promise.all(orders.map(placeOrder))
+    expect(await saved()).toEqual([orders.map(({ id }) => id).sort(), orders.flatMap(({ domains }) => domains).sort()])
   })
 })
 

@@ -1,10 +1,10 @@
 import { createMemoryBackend } from '../../src/memory/memory-store.ts'
 import type { Outbox, PendingChange } from '../../src/outbox/contract.ts'
-import type { Change, Registration } from '../../src/rules/registration.ts'
+import { type Change, NOTHING_BELOW, type Registration } from '../../src/rules/registration.ts'
 import type { StoreBackend } from '../../src/store/managed-store.ts'
 import type { ScenarioName } from '../../src/testing/index.ts'
 
-/** A backend in memory whose outbox has one defect. */
+/** A backend in memory with one defect, most often of its outbox. */
 export interface BrokenOutbox {
   readonly breaks: string
   /** A scenario in which the exploration finds the defect. */
@@ -99,6 +99,13 @@ export const brokenOutboxes: readonly BrokenOutbox[] = [
       outbox.finish(released.filter(({ synchronized }) => !synchronized).map(ofKind('released')))
       return released
     },
+  })),
+  broken('finds nothing in the way of a call', 'two teams register names that overlap', (_, backend) => ({
+    register: step =>
+      backend.register({
+        ...step,
+        decide: found => step.decide({ registrations: [], below: found.below.map(() => NOTHING_BELOW) }),
+      }),
   })),
   broken(
     'records only the first registration of a call',

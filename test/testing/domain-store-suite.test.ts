@@ -8,13 +8,16 @@ import {
   type StoreSuiteOptions,
   type SuiteStore,
 } from '../../src/testing/index.ts'
-import { brokenStores } from './broken-stores.ts'
+import { type BrokenStore, brokenStores } from './broken-stores.ts'
 import { createNaiveStore } from './naive-store.ts'
 
 const features: readonly StoreFeature[] = [...managedStoreFeatures, 'import', 'transfer']
 /** A real store has either `synchronize` or `isInTransaction`. */
 const allFeatures: readonly StoreFeature[] = [...features, 'isInTransaction']
 const allCases = domainStoreSuite({ createStore: setup => createNaiveStore(setup), features: allFeatures })
+
+const createBrokenStore = (setup: StoreSetup, steps: BrokenStore[2]) =>
+  createNaiveStore(setup, typeof steps === 'function' ? steps() : steps)
 
 /** Runs cases concurrently. Returns the cases that failed, and why. */
 async function findFailures(options: StoreSuiteOptions): Promise<Map<string, Error>> {
@@ -64,18 +67,18 @@ describe('the cases of the suite', () => {
 describe('each case of the suite', () => {
   test('has a broken store that it must catch', () => {
     expect(
-      brokenStores.map(({ id }) => id),
+      brokenStores.map(([id]) => id),
       'one broken store for each case, in the order of the cases',
     ).toEqual(allCases.map(({ id }) => id))
   })
 
   // Most cases detect a defect only when a time limit has passed.
-  const rows = brokenStores.map(store => [store.id, store.breaks, store] as const)
-  test.concurrent.each(rows)('%s catches a store that %s', async (_id, _breaks, { id, createStore, ...broken }) => {
-    const options = { createStore, features: broken.features ?? features, timeLimit: 2000 }
-    const found = domainStoreSuite(options).find(each => each.id === id)
-    await expect(found?.run()).rejects.toThrow(/: expected .+, got /s)
-  })
+  for (const [id, breaks, steps, declared = features] of brokenStores)
+    test.concurrent(`${id} catches a store that ${breaks}`, async () => {
+      const createStore = (setup: StoreSetup) => createBrokenStore(setup, steps)
+      const found = domainStoreSuite({ createStore, features: declared, timeLimit: 2000 }).find(each => each.id === id)
+      await expect(found?.run()).rejects.toThrow(/: expected .+, got /s)
+    })
 })
 
 describe('a running case', () => {
@@ -106,17 +109,20 @@ describe('a running case', () => {
     'completes the pushes that it delayed, even if it fails (%s)',
     async id => {
       let [begun, ended] = [0, 0]
-      const broken = brokenStores.find(each => each.id === id) as (typeof brokenStores)[number]
+      const [, , steps] = brokenStores.find(each => each[0] === id) as (typeof brokenStores)[number]
       const cases = listed({
         createStore: setup =>
-          broken.createStore({
-            ...setup,
-            async synchronize(changes, context) {
-              begun += 1
-              await setup.synchronize?.(changes, context)
-              ended += 1
+          createBrokenStore(
+            {
+              ...setup,
+              async synchronize(changes, context) {
+                begun += 1
+                await setup.synchronize?.(changes, context)
+                ended += 1
+              },
             },
-          }),
+            steps,
+          ),
         timeLimit: 500,
       })
       await expect(find(cases, id).run()).rejects.toThrow(id)

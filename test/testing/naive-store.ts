@@ -56,7 +56,7 @@ export interface Steps {
   /** May change the saved registrations before they are returned. */
   reportSaved(saved: Registration[], step: RegistrationStep, found: LookUpResult): readonly Registration[]
   /** Called at the end of a call that succeeded. */
-  finishCall(step: RegistrationStep, tables: Tables, saved: Row[]): void
+  finishCall(step: RegistrationStep, tables: Tables, saved: Row[]): unknown
   recover(step: RegistrationStep, tables: Tables): void
   /** How long a sweep leases changes, or a call leases the changes that it saves or finds. */
   lease(milliseconds: number, by: 'sweep' | 'save' | 'find'): number
@@ -69,7 +69,7 @@ export interface Steps {
   finish(tables: Tables, change: Change): void
   postpone(tables: Tables, postponement: Postponement): void
   canRelease(row: Row, teamId: string): boolean
-  remove(rows: Row[], row: Row): void
+  remove(rows: Row[], row: Row): unknown
   /** The pending change that a release leaves; `before` is the pending change that it replaces. */
   recordRelease(row: Row, before: Waiting | undefined, lease: number): Waiting | undefined
   /** Whether a release is recorded by a store that does not push; `before` is the pending change before the release. */

@@ -2,8 +2,7 @@ import { isFunction, optional, type Rules, requireOptions } from '../../options.
 import type { StoreBackend } from '../../store/managed-store.ts'
 import type { Awaitable } from '../../time/awaitable.ts'
 import { type Scenario, type ScenarioName, scenarios } from './scenarios.ts'
-import { createSchedule } from './schedule.ts'
-import { type Found, search } from './search.ts'
+import { type Choice, createSchedule } from './schedule.ts'
 
 /** Options of {@link exploreStore}. */
 export interface ExploreOptions<Backend extends StoreBackend = StoreBackend> {
@@ -85,7 +84,22 @@ const optionRules: Rules = {
   },
 }
 
-/** Explores one scenario, or nothing if the backend lacks a method that the scenario needs. */
+/** The result of exploring a scenario. */
+interface Found {
+  /** How many different states were visited: if there is no violation, every state that exists. */
+  readonly states: number
+  /** The broken promise, and the steps that led to it. */
+  readonly violation?: { readonly what: string; readonly story: readonly string[] }
+}
+
+/** Starts a schedule in which nothing has happened yet; `null` if the backend lacks a method of the scenario. */
+type Open = () => Promise<ReturnType<typeof createSchedule> | null>
+
+/**
+ * Visits every state of a scenario, or none if the backend lacks a method that the scenario needs.
+ *
+ * @returns The first violation, with one of the shortest sequences of steps that cause it.
+ */
 export async function exploreScenario<Backend extends StoreBackend>(
   scenario: Scenario,
   createBackend: () => Awaitable<Backend>,
@@ -94,18 +108,64 @@ export async function exploreScenario<Backend extends StoreBackend>(
   const { random } = Math
   // The order of pushes and of their parts must be the same in every schedule, not random.
   Math.random = () => 0.5
+  async function open() {
+    const backend = await createBackend()
+    if (!backend?.outbox) throw new TypeError('createBackend must return a StoreBackend, which has an "outbox"')
+    const close = async () => void (await closeBackend?.(backend))
+    const isPossible = !scenario.needs || backend[scenario.needs] !== undefined
+    if (isPossible) return createSchedule(scenario, backend, close)
+    await close()
+    return null
+  }
   try {
-    return await search(async () => {
-      const backend = await createBackend()
-      if (!backend?.outbox) throw new TypeError('createBackend must return a StoreBackend, which has an "outbox"')
-      const schedule = createSchedule(scenario, backend)
-      async function end() {
-        await schedule.end()
-        await closeBackend?.(backend)
-      }
-      return { ...schedule, end, isPossible: !scenario.needs || backend[scenario.needs] !== undefined }
-    })
+    const found = await visit(open, 'deep first')
+    return found.violation ? await visit(open, 'short first') : found
   } finally {
     Math.random = random
   }
+}
+
+/**
+ * A schedule cannot be copied, so each schedule starts from the beginning and repeats the choices that lead to a state.
+ * A schedule ends when it reaches a known state.
+ */
+async function visit(open: Open, order: 'deep first' | 'short first'): Promise<Found> {
+  const seen = new Set<string>()
+  let paths: (readonly string[])[] = [[]]
+  let longer: (readonly string[])[] = []
+  for (;;) {
+    if (paths.length === 0) [paths, longer] = [longer, paths]
+    const path = paths.pop()
+    const schedule = path && (await open())
+    if (!schedule) return { states: seen.size }
+    const story = [...path]
+    try {
+      await schedule.start()
+      for (const says of path) await choose(schedule.choices(), says).take()
+      for (;;) {
+        const state = await schedule.inspect()
+        const choices = schedule.choices()
+        if (choices.length === 0 && !seen.has(state)) await schedule.finish()
+        const what = schedule.violation()
+        if (what !== null) return { states: seen.size, violation: { what, story } }
+        if (seen.has(state)) break
+        seen.add(state)
+        const next = order === 'deep first' ? choices[0] : undefined
+        const others = next ? choices.slice(1) : choices
+        for (const { says } of others) (order === 'deep first' ? paths : longer).push([...story, says])
+        if (!next) break
+        story.push(next.says)
+        await next.take()
+      }
+    } finally {
+      await schedule.end()
+    }
+  }
+}
+
+function choose(choices: readonly Choice[], says: string): Choice {
+  const choice = choices.find(choice => choice.says === says)
+  if (!choice)
+    throw new Error(`The same choices led to another state: "${says}" cannot be chosen. The store is not deterministic`)
+  return choice
 }

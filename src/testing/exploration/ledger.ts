@@ -1,5 +1,6 @@
 import type { PendingChange } from '../../outbox/contract.ts'
-import type { Change, Registration } from '../../rules/registration.ts'
+import { findBases, judgeImports } from '../../rules/overlap.ts'
+import { type Change, NOTHING_BELOW, type Registration } from '../../rules/registration.ts'
 import type { TransferredRegistrations } from '../../store/contract.ts'
 import { type Action, type ActionResult, scenarioTeams } from './scenarios.ts'
 
@@ -144,11 +145,11 @@ interface Facts {
 }
 
 function findWrongRow(rows: readonly Registration[], { saved, gone }: Facts): string | undefined {
-  for (const [index, one] of rows.entries()) {
-    const { domain, domainId, teamId } = one
-    const other = rows.slice(index + 1).find(other => overlaps(one, other))
-    if (other) return `${domain} and ${other.domain} overlap`
-    if ((saved.get(domainId) ?? one).teamId !== teamId) return `${domainId} changed its team`
+  const below = findBases(rows).map(() => NOTHING_BELOW)
+  const verdicts = judgeImports(rows, { registrations: [], takenIds: [], below })
+  for (const [index, { domain, domainId, teamId }] of rows.entries()) {
+    if (verdicts[index] !== 'imported') return `${domain} overlaps with another registration`
+    if ((saved.get(domainId)?.teamId ?? teamId) !== teamId) return `${domainId} changed its team`
     if (gone.has(domainId)) return `${domainId} was released, but is registered`
   }
   const held = (id: string) => rows.filter(({ teamId }) => teamId === id).length
@@ -169,10 +170,4 @@ function findUnheard(
   if (unheard) return `${unheard.domain} is registered, but neither watched nor pending`
   const forgotten = watched.find(change => !isPending(change) && !isHeld(change))
   return forgotten && `${forgotten.domain} is watched, but neither registered nor pending`
-}
-
-/** Whether two names of one registrable domain are the same, or one is a wildcard that covers the other. */
-function overlaps({ domain: one }: Registration, { domain: other }: Registration): boolean {
-  const covers = (wide: string, narrow: string) => wide.startsWith('*.') && narrow.endsWith(wide.slice(1))
-  return one === other || covers(one, other) || covers(other, one)
 }

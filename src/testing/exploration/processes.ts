@@ -1,7 +1,8 @@
-import type { Change } from '../../rules/registration.ts'
-import type { ManagedStore } from '../../store/managed-store.ts'
+import { type LeasedChange, LONGEST_WAIT, type Push, toChange } from '../../outbox/contract.ts'
+import type { Change, Registration } from '../../rules/registration.ts'
+import type { ManagedStore, ManagedStoreOptions, StoreBackend } from '../../store/managed-store.ts'
 import type { Ledger } from './ledger.ts'
-import type { Action, Scenario } from './scenarios.ts'
+import { type Action, scenarioTeams } from './scenarios.ts'
 
 /** How many failures may still happen. */
 type Budget = Record<'faults' | 'deaths' | 'leases', number>
@@ -43,7 +44,6 @@ export interface Process {
 
 /** The state that the processes of a schedule share. */
 export interface World {
-  readonly scenario: Scenario
   readonly ledger: Ledger
   readonly budget: Budget
   readonly refused: Set<string>
@@ -102,4 +102,158 @@ export async function runActions({ ledger }: World, process: Process, store: Man
 export function die({ steps }: World, process: Process): void {
   process.state = 'dead'
   for (const step of steps.filter(step => step.process === process)) void step.settle(step.outcomes[0] as StepOutcome)
+}
+
+/**
+ * The time limit of a push, in milliseconds. A lease is three times as long as this limit. Both the limit and a lease
+ * are longer than a schedule takes, and shorter than an hour.
+ */
+const PUSH_TIME_LIMIT = 600_000
+
+/**
+ * Sorts changes by name instead of time, because the schedule, not the clock, decides which changes are due, and in
+ * which order.
+ */
+const byDomain = (one: Change, other: Change) => (one.domain + one.kind < other.domain + other.kind ? -1 : 1)
+
+/** Omits fields that a store adds to a change, such as a time, because they would make equal states look different. */
+const toLeased = (change: LeasedChange) => ({ ...toChange(change), refusals: change.refusals })
+
+function fail(): never {
+  throw new Error('It failed on purpose')
+}
+
+/**
+ * Ends all leases, and all delays before retries. `take` also counts a change as due if its due time is further ahead
+ * than one hour plus a lease. With a lease of minus one hour, this sum is 0, so every change counts as due.
+ */
+export const endLeases = ({ outbox }: StoreBackend) => outbox.take(1000, -LONGEST_WAIT)
+
+/** Wraps a backend for one process: each call of a method becomes a step. */
+export function connectBackend(world: World, process: Process, backend: StoreBackend): StoreBackend {
+  const { toDomainId, outbox, isInTransaction: _, ...methods } = backend
+  const { ledger } = world
+
+  function ask(says: string, step: () => unknown, more: readonly StepOutcome[] = []): Promise<never> {
+    const run = async () => {
+      try {
+        return await step()
+      } catch (error) {
+        ledger.checkStep(`${process.name}: ${says}`, error)
+        throw error
+      }
+    }
+    const lose = async () => {
+      await run()
+      fail()
+    }
+    return waitFor(world, process, says, [
+      { says: 'is done', run },
+      { says: 'fails', costs: 'faults', run: fail },
+      { says: 'is done, but its response is lost', costs: 'faults', run: lose },
+      ...more,
+    ]) as Promise<never>
+  }
+
+  const through = <Methods extends object>(methods: Methods): Methods =>
+    Object.fromEntries(
+      Object.entries(methods).map(([name, method]) => [
+        name,
+        (...parameters: unknown[]) => ask(`${name} ${tell(parameters[0])}`, () => method(...parameters)),
+      ]),
+    ) as Methods
+
+  return {
+    ...through(methods),
+    ...(toDomainId && { toDomainId }),
+    register: step =>
+      ask(`register ${step.domains}`, async () => {
+        const result = await backend.register(step)
+        ledger.save(result.saved)
+        return result
+      }),
+    release: (teamId, keys, recording) =>
+      ask(`release ${tell(keys.names)}`, async () => {
+        const released = await backend.release(teamId, keys, recording)
+        ledger.release(released)
+        return released
+      }),
+    ...(backend.import && {
+      import: request =>
+        ask('import', async () => {
+          let imported: readonly Registration[] = []
+          const findings = await backend.import?.({
+            ...request,
+            decide: found => (imported = request.decide(found)),
+          })
+          ledger.save(imported)
+          return findings
+        }),
+    }),
+    ...(backend.transfer && {
+      transfer: (request, keys, recording) =>
+        ask(`transfer ${tell(keys.names)}`, async () => {
+          const transferred = await backend.transfer?.(request, keys, recording)
+          if (transferred) ledger.transfer(transferred)
+          return transferred
+        }),
+    }),
+    outbox: {
+      ...through(outbox),
+      take(limit, lease) {
+        const take = async () => (await outbox.take(limit, lease)).map(toLeased).toSorted(byDomain)
+        const takeAll = async () => {
+          await endLeases(backend)
+          return take()
+        }
+        return ask('take', take, [{ says: 'is done after all leases have expired', costs: 'leases', run: takeAll }])
+      },
+    },
+  }
+}
+
+/** The options of a process's store. Each push of the store is also a step. */
+export const optionsOf = (world: World, process: Process): ManagedStoreOptions => ({
+  findTeam: id => scenarioTeams.find(team => team.id === id) ?? null,
+  synchronize: toPush(world, process),
+  synchronizeTimeLimit: PUSH_TIME_LIMIT,
+  onError: () => {},
+})
+
+function toPush(world: World, process: Process): Push {
+  const { ledger, refused, late } = world
+  const watch = (changes: readonly Change[]) => () => ledger.watch(changes)
+  const watchAndFail = (changes: readonly Change[]) => () => {
+    ledger.watch(changes)
+    fail()
+  }
+  return changes => {
+    const says = `push ${tell(changes)}`
+    if (changes.some(({ domain }) => refused.has(domain)))
+      return waitFor(world, process, says, [{ says: 'is refused', run: fail }])
+    const delay = () => {
+      late.push(changes)
+      fail()
+    }
+    const some = changes.slice(0, Math.floor(changes.length / 2))
+    const inPart: StepOutcome = { says: `fails, except for ${tell(some)}`, costs: 'faults', run: watchAndFail(some) }
+    return waitFor(world, process, says, [
+      { says: 'succeeds', run: watch(changes) },
+      { says: 'fails', costs: 'faults', run: fail },
+      { says: 'succeeds, but its response is lost', costs: 'faults', run: watchAndFail(changes) },
+      { says: 'times out, and arrives later', costs: 'faults', run: delay },
+      ...(some.length > 0 ? [inPart] : []),
+    ])
+  }
+}
+
+type Described = Registration | Change | { readonly change: Change }
+
+/** Describes an array of changes, registrations or postponements. Any other value becomes an empty string. */
+export function tell(value: unknown): string {
+  if (!Array.isArray(value)) return ''
+  return (value as readonly Described[])
+    .map(each => ('change' in each ? each.change : each))
+    .map(each => ('kind' in each ? `${each.kind} ${each.domain}` : each.domain))
+    .join(', ')
 }

@@ -56,92 +56,81 @@ export const scenarioTeams: readonly Team[] = [
 const TIME_LIMIT = 600_000
 const keyOf = (teamId: string) => ({ type: 'team', teamId, scopes: ['domains:create', 'domains:delete'] }) as const
 
-export const register = (teamId: string, ...domains: readonly string[]): Action => ({
-  teamId,
-  run: store =>
-    attempt(async () => {
-      const { data } = await registerDomains(keyOf(teamId), { domains }, store, { timeLimit: TIME_LIMIT })
-      const isError = data.results.some(result => result.status === 'invalid' && result.code === 'internal_error')
-      return {
-        hasFailed: isError ? 'internal_error' : undefined,
-        held: data.results.flatMap(result => (result.status === 'invalid' ? [] : result.domainId)),
-      }
-    }),
-})
+export const register = (teamId: string, ...domains: readonly string[]) => registering(teamId, domains, false)
 
 /**
  * Registers names that the application allows if it is asked. Names that became available meanwhile may get
  * `internal_error`, but must not be registered.
  */
-const registerAsking = (teamId: string, ...domains: readonly string[]): Action => ({
+const registerAsking = (teamId: string, ...domains: readonly string[]) => registering(teamId, domains, true)
+
+const registering = (teamId: string, domains: readonly string[], asks: boolean): Action => ({
   teamId,
-  run: store =>
-    attempt(async () => {
-      const asked = new Set<string>()
-      const checkNames: CheckNames = names => {
-        for (const { domain } of names) asked.add(domain)
-        return names.map(() => null)
-      }
-      const options = { timeLimit: TIME_LIMIT, checkNames }
-      const { data } = await registerDomains(keyOf(teamId), { domains }, store, options)
-      const unasked = data.results.find(({ status, input }) => status === 'created' && !asked.has(input))
-      return {
-        hasFailed: unasked && `${unasked.input} was registered, but the application was not asked`,
-        held: data.results.flatMap(result => (result.status === 'invalid' ? [] : result.domainId)),
-      }
-    }),
+  run: attempt(async store => {
+    const asked = new Set<string>()
+    const checkNames: CheckNames = names => {
+      for (const { domain } of names) asked.add(domain)
+      return names.map(() => null)
+    }
+    const options = { timeLimit: TIME_LIMIT, ...(asks && { checkNames }) }
+    const { results } = (await registerDomains(keyOf(teamId), { domains }, store, options)).data
+    const isError = results.some(result => result.status === 'invalid' && result.code === 'internal_error')
+    const unasked = results.find(({ status, input }) => status === 'created' && !asked.has(input))
+    const isUnasked = unasked && `${unasked.input} was registered, but the application was not asked`
+    return {
+      hasFailed: asks ? isUnasked : isError ? 'internal_error' : undefined,
+      held: results.flatMap(result => (result.status === 'invalid' ? [] : result.domainId)),
+    }
+  }),
 })
 
 export const release = (teamId: string, ...domains: readonly string[]): Action => ({
   teamId,
-  run: store =>
-    attempt(async () => {
-      const { data } = await deleteDomains(keyOf(teamId), { domains }, store, { timeLimit: TIME_LIMIT })
-      return { released: data.results.flatMap(result => (result.status === 'deleted' ? result.domainId : [])) }
-    }),
+  run: attempt(async store => {
+    const { data } = await deleteDomains(keyOf(teamId), { domains }, store, { timeLimit: TIME_LIMIT })
+    return { released: data.results.flatMap(result => (result.status === 'deleted' ? result.domainId : [])) }
+  }),
 })
 
 export const sweep: Action = {
-  run: store =>
-    attempt(async () => {
-      await store.synchronizePending()
-      return {}
-    }),
+  run: attempt(async store => {
+    await store.synchronizePending()
+    return {}
+  }),
 }
 
 /** Makes refused changes due, and sweeps. */
 export const retry: Action = {
-  run: store =>
-    attempt(async () => {
-      await store.retryPending()
-      await store.synchronizePending()
-      return {}
-    }),
+  run: attempt(async store => {
+    await store.retryPending()
+    await store.synchronizePending()
+    return {}
+  }),
 }
 
 const importName = (teamId: string, domain: string, domainId: string): Action => ({
   teamId,
-  run: store =>
-    attempt(async () => {
-      await importDomains(store, [{ domainId, domain, teamId, createdAt: new Date(0), synchronized: false }])
-      return {}
-    }),
+  run: attempt(async store => {
+    await importDomains(store, [{ domainId, domain, teamId, createdAt: new Date(0), synchronized: false }])
+    return {}
+  }),
 })
 
 export const transferName = (from: string, to: string, domain: string): Action => ({
-  run: store =>
-    attempt(async () => {
-      const transferred = await transfer(store, { from, to, domains: [domain] })
-      return { released: transferred.map(({ formerId }) => formerId) }
-    }),
+  run: attempt(async store => {
+    const transferred = await transfer(store, { from, to, domains: [domain] })
+    return { released: transferred.map(({ formerId }) => formerId) }
+  }),
 })
 
-async function attempt(work: () => Promise<ActionResult>): Promise<ActionResult> {
-  try {
-    return await work()
-  } catch (error) {
-    const isLimit = (error as { readonly code?: unknown }).code === 'domain_limit_reached'
-    return isLimit ? {} : { hasFailed: String(error) }
+function attempt(work: (store: ManagedStore) => Promise<ActionResult>): Action['run'] {
+  return async store => {
+    try {
+      return await work(store)
+    } catch (error) {
+      const isLimit = (error as { readonly code?: unknown }).code === 'domain_limit_reached'
+      return isLimit ? {} : { hasFailed: String(error) }
+    }
   }
 }
 

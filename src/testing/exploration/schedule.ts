@@ -1,8 +1,18 @@
 import type { PendingChange } from '../../outbox/contract.ts'
 import { createManagedStore, type StoreBackend } from '../../store/managed-store.ts'
-import { connectBackend, endLeases, optionsOf, tell } from './connect.ts'
 import { createLedger } from './ledger.ts'
-import { createProcess, die, type Process, runActions, type StepOutcome, type World } from './processes.ts'
+import {
+  connectBackend,
+  createProcess,
+  die,
+  endLeases,
+  optionsOf,
+  type Process,
+  runActions,
+  type StepOutcome,
+  tell,
+  type World,
+} from './processes.ts'
 import type { Scenario } from './scenarios.ts'
 
 /** A possible next event. */
@@ -26,11 +36,10 @@ const LAST_SWEEPS = 2
  * One schedule of a scenario. The processes of a schedule share a backend and a monitor, and each process waits before
  * every step until that step is chosen. The same choices lead to the same state.
  */
-export function createSchedule(scenario: Scenario, backend: StoreBackend) {
+export function createSchedule(scenario: Scenario, backend: StoreBackend, close: () => Promise<void>) {
   const { faults, deaths = 0, leases = 0, refused } = scenario
   const ledger = createLedger()
   const world: World = {
-    scenario,
     ledger,
     budget: { faults, deaths, leases },
     refused: new Set(refused),
@@ -95,10 +104,11 @@ export function createSchedule(scenario: Scenario, backend: StoreBackend) {
       }
     },
 
-    /** Stops all processes of the schedule. */
+    /** Stops all processes of the schedule, and closes the backend. */
     async end(): Promise<void> {
       for (const process of processes) die(world, process)
       await settled()
+      await close()
     },
   }
 }

@@ -65,3 +65,34 @@ test.each<[what: string, changes: object, message: RegExp]>([
 ])('a key record with %s is rejected', (_, changes, message) => {
   expect(() => add({ ...record, ...changes })).toThrow(message)
 })
+
+test.each<[what: string, changes: unknown, message: RegExp]>([
+  ['a number', 7, /^The changes must be an object$/],
+  ['an invalid expiry date', { expiresAt: new Date('soon') }, /"expiresAt" must be .* it is an invalid Date$/],
+  ...[-8.64e15, Date.parse('0000-12-31T23:59:59.999Z')].map((time): [string, unknown, RegExp] => [
+    `the expiry date ${new Date(time).toISOString()}, before the year 1`,
+    { expiresAt: new Date(time) },
+    /"expiresAt" must be a Date in or after the year 1, or null; it is /,
+  ]),
+  [
+    'an unknown scope',
+    { scopes: ['domain:read'] },
+    /"scopes" must be an array of scopes, each one of "domains:create", /,
+  ],
+  ['a sparse array as scopes', { scopes: new Array(2) }, /"scopes" must be an array/],
+  [
+    'a lone surrogate in a label',
+    { label: 'a\ud800b' },
+    /"label" must be .*, in valid Unicode and without a key in it/,
+  ],
+  ['a label that is a key', { label: 'svc_team_3_ab' }, /"label" must be .* not shown here$/],
+])('an update of a key with %s is rejected', (_, changes, message) => {
+  expect(() => createMemoryKeyStore().updateKey(hash, changes as never)).toThrow(message)
+})
+
+test.each<[owner: unknown, message: RegExp]>([
+  ['3', /^The owner must be an object$/],
+  [{ type: 'user', ownerId: '3' }, /"type" must be/],
+])('the owner %j is rejected', (owner, message) => {
+  expect(() => createMemoryKeyStore().listKeys(owner as never)).toThrow(message)
+})

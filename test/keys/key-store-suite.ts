@@ -170,68 +170,22 @@ export function describeKeyStore(name: string, keys: () => ManagedKeyStore): voi
       }
     })
 
-    const hash = 'b'.repeat(64)
+    // test/keys/key-record.test.ts has every rule; each method applies them.
     test.each<[what: string, call: (store: ManagedKeyStore) => unknown, message: RegExp]>([
+      ['a key as the hash to revoke', store => store.revokeKey('svc_team_3_ab'), /"hash" must be .* not shown here$/],
+      ['undefined as a hash', store => store.revokeKey(undefined as never), /"hash" must be the SHA-256 of the key/],
       [
-        'a key that is passed to revokeKey instead of a hash',
-        store => store.revokeKey('svc_team_3_ab'),
+        'a key as the hash to update',
+        store => store.updateKey('svc_team_3_ab', {}),
         /"hash" must be .* not shown here$/,
       ],
       [
-        'undefined as the hash of a key',
-        store => store.revokeKey(undefined as never),
-        /"hash" must be the SHA-256 of the key/,
-      ],
-      [
-        'a key that is passed to updateKey instead of a hash',
-        store => store.updateKey('svc_team_3_ab', {}),
-        /"hash" must be .* not shown/,
-      ],
-      [
-        'an invalid expiry date',
-        store => store.updateKey(hash, { expiresAt: new Date('soon') }),
-        /"expiresAt" must be .* it is an invalid Date$/,
-      ],
-      [
-        'an update that is not an object',
-        store => store.updateKey(hash, 7 as never),
-        /^The changes must be an object$/,
-      ],
-      [
         'an update that would undo a revocation',
-        store => store.updateKey(hash, { revokedAt: null } as never),
+        store => store.updateKey('b'.repeat(64), { revokedAt: null } as never),
         /^The field "revokedAt" does not exist; there are "label", "scopes", "expiresAt"$/,
       ],
-      [
-        'an unknown scope',
-        store => store.updateKey(hash, { scopes: ['domain:read'] }),
-        /"scopes" must be an array of scopes, each one of "domains:create", "domains:delete", "domains:read"/,
-      ],
-      ...[-8.64e15, Date.parse('0000-12-31T23:59:59.999Z')].map(
-        (time): [string, (store: ManagedKeyStore) => unknown, RegExp] => [
-          `an expiry date before the year 1: ${new Date(time).toISOString()}`,
-          store => store.updateKey(hash, { expiresAt: new Date(time) }),
-          /"expiresAt" must be a Date in or after the year 1, or null; it is /,
-        ],
-      ),
-      [
-        'a lone surrogate in a label',
-        store => store.updateKey(hash, { label: 'a\ud800b' }),
-        /"label" must be a string of at most 200 characters, in valid Unicode and without a key in it/,
-      ],
-      [
-        'a sparse array as scopes',
-        store => store.updateKey(hash, { scopes: new Array(2) }),
-        /"scopes" must be an array/,
-      ],
-      [
-        'a label that is a key',
-        store => store.updateKey(hash, { label: 'svc_team_3_ab' }),
-        /"label" must be .* not shown/,
-      ],
-      ['an owner that is not an object', store => store.listKeys('3' as never), /^The owner must be an object$/],
       ['an owner ID that is a number', store => store.listKeys({ type: 'team', ownerId: 3 } as never), /it is 3$/],
-      ['a record without a type', store => store.addKey({ hash } as never), /"type" must be/],
+      ['a record without a type', store => store.addKey({ hash: 'b'.repeat(64) } as never), /"type" must be/],
     ])('rejects %s', async (_, call, message) => {
       const error = await rejection((async () => call(keys()))())
       expect(error).toBeInstanceOf(TypeError)

@@ -1,15 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import {
-  type Change,
-  type DomainStore,
-  deleteDomains,
-  exportDomains,
-  type InvalidCode,
-  type KeyContext,
-  listDomains,
-  previewDomains,
-  registerDomains,
-} from '../../src/index.ts'
+import { type Change, type DomainStore, type InvalidCode, type KeyContext, registerDomains } from '../../src/index.ts'
 import { createStore, organization, rejection, team1, team2 } from '../fixtures.ts'
 
 const domains = ['www.example.com']
@@ -134,24 +124,6 @@ describe('a call', () => {
 })
 
 describe('a call for a team', () => {
-  /** An application whose table has numbers as IDs, so `01` and `1` are the same team. */
-  const numbering = (store: DomainStore): DomainStore => ({
-    ...store,
-    findTeam: teamId => store.findTeam(String(Number(teamId))),
-  })
-
-  test('uses the team ID that findTeam returns, even if the caller spells it differently', async () => {
-    const store = numbering(createStore())
-    await registerDomains(organization, { domains, team_id: '01' }, store)
-    expect((await registerDomains(team1, { domains }, store)).data.totals.existing).toBe(1)
-    expect((await registerDomains({ ...team1, teamId: '001' }, { domains }, store)).data.totals.existing).toBe(1)
-    const key = { ...team1, teamId: '01', scopes: ['domains:create', 'domains:read', 'domains:delete'] } as const
-    expect((await previewDomains(key, { domains }, store)).data.totals.existing).toBe(1)
-    expect((await listDomains(key, {}, store)).data.domains).toHaveLength(1)
-    expect((await (await exportDomains(key, {}, store)).next()).value).toHaveLength(1)
-    expect((await deleteDomains(key, { domains }, store)).data.totals.deleted).toBe(1)
-  })
-
   test.each([
     [
       { organizationId: '' },
@@ -199,78 +171,6 @@ describe('a call for a team', () => {
     const store: DomainStore = { ...createStore(), isInTransaction: true, findTeam: () => Promise.reject(cause) }
     expect(await rejection(registerDomains(team1, { domains }, store))).toMatchObject({ status: 500, cause })
   })
-
-  test('fails with 400, without a lookup, if the team ID has more than 64 digits', async () => {
-    const store = createStore()
-    const findTeam = vi.spyOn(store, 'findTeam')
-    expect(await rejection(registerDomains(organization, { domains, team_id: '1'.repeat(65) }, store))).toMatchObject({
-      status: 400,
-      message: 'team_id must be the ID of a team, a string of 1 to 64 digits; an organization key requires it.',
-    })
-    expect(findTeam).not.toHaveBeenCalled()
-    expect(await rejection(registerDomains(organization, { domains, team_id: '1'.repeat(64) }, store))).toMatchObject({
-      status: 404,
-    })
-  })
-
-  test('uses the team_id in the body if the key is an organization key', async () => {
-    const store = createStore()
-    await registerDomains(organization, { domains, team_id: '2' }, store)
-    const { data } = await registerDomains(team2, { domains }, store)
-    expect(data.totals.existing).toBe(1)
-  })
-
-  test('uses the team of a team key, even if the body names another team', async () => {
-    for (const team_id of ['2', '3', 'x', null, 7]) {
-      const store = createStore()
-      await registerDomains(team1, { domains, team_id }, store)
-      expect((await registerDomains(team1, { domains }, store)).data.totals.existing).toBe(1)
-    }
-  })
-
-  test.each([
-    ['the team does not exist', organization, '77'],
-    ['the team belongs to another organization', organization, '3'],
-    ['the team ID is too large for any database', organization, '9'.repeat(40)],
-    ['the team of its team key no longer exists', { ...team1, teamId: '77' }, undefined],
-  ] as const)('fails with 404 team_not_found, always with the same message, if %s', async (_, keyContext, team_id) => {
-    expect(await rejection(registerDomains(keyContext, { domains, team_id }, createStore()))).toMatchObject({
-      status: 404,
-      code: 'team_not_found',
-      message: 'The team does not exist, or it does not belong to the caller.',
-    })
-  })
-
-  test.each([
-    ['an organization key', organization],
-    ['a team key', { ...team1, teamId: '9' }],
-  ] as const)('with %s fails with 403 team_suspended if the team is suspended', async (_, keyContext) => {
-    expect(await rejection(registerDomains(keyContext, { domains, team_id: '9' }, createStore()))).toMatchObject({
-      status: 403,
-      code: 'team_suspended',
-      message: 'The team is suspended: it can neither register nor delete domains.',
-    })
-  })
-
-  test('fails with 500 and registers nothing if the lookup of the team fails or takes too long', async () => {
-    const cause = new Error('connection lost')
-    const store = createStore()
-    const register = vi.spyOn(store, 'register')
-    const failing: DomainStore = { ...store, register, findTeam: () => Promise.reject(cause) }
-    const hanging: DomainStore = { ...store, register, findTeam: () => new Promise<never>(() => {}) }
-    expect(await rejection(registerDomains(team1, { domains }, failing))).toMatchObject({
-      status: 500,
-      code: 'internal_error',
-      message: 'The team could not be looked up; nothing was done. Send the same call again: that is safe.',
-      cause,
-    })
-    expect(await rejection(registerDomains(team1, { domains }, hanging, { timeLimit: 20 }))).toMatchObject({
-      status: 500,
-      code: 'internal_error',
-      cause: { name: 'TimeLimitError' },
-    })
-    expect(register).not.toHaveBeenCalled()
-  })
 })
 
 test.each([
@@ -310,13 +210,6 @@ describe('the order of checks', () => {
     ['team_suspended', 'all hostnames are invalid', 403, organization, { domains: [''], team_id: '9' }],
   ])('%s is reported even if %s', async (code, _, status, keyContext, body) => {
     expect(await rejection(registerDomains(keyContext, body, createStore()))).toMatchObject({ status, code })
-  })
-
-  test('insufficient_scope names the missing scope in the message and in WWW-Authenticate', async () => {
-    expect(await rejection(registerDomains({ ...team1, scopes: [] }, { domains }, createStore()))).toMatchObject({
-      message: 'The caller lacks the scope domains:create.',
-      headers: { 'WWW-Authenticate': 'Bearer error="insufficient_scope", scope="domains:create"' },
-    })
   })
 })
 

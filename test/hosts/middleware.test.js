@@ -1,4 +1,4 @@
-/** The first function of domainsRouter in NestJS and in frameworks that resemble Express. Run by `npm run test:hosts`. */
+/** The first function of domainsRouter, in NestJS and frameworks that resemble Express. Run by `npm run test:hosts`. */
 import 'reflect-metadata'
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'

@@ -1,5 +1,11 @@
 import { createInterface } from 'node:readline'
-import { type OpenDatabase, type Target, UsageError, type Values } from './database.ts'
+import type { OpenDatabase, OpenOptions, Target } from './database.ts'
+
+/** An error in how the command was called. The exit code is 2. */
+export class UsageError extends Error {}
+
+/** Values by name: those of a command's options, or of the environment's variables. */
+export type Values = Readonly<Record<string, string | undefined>>
 
 /** The output of a command: `text` for people, `data` for `--json`. */
 export interface Result {
@@ -29,13 +35,10 @@ export interface Invocation {
    * Returns the address of the database: `--database`, or else `DATABASE_URL`, or else `otherwise`. Does not connect.
    */
   readonly target: (otherwise?: string) => Target
-  /**
-   * Connects to the database for the duration of the command.
-   *
-   * @param options `mayCreate`: whether to create the file if it is missing.
-   * @throws {Error} if the driver, the file or its tables are missing; the message says which.
-   */
-  connect(options?: { readonly mayCreate?: boolean }): OpenDatabase
+  /** Opens the database for the duration of the command. */
+  connect(options?: OpenOptions): OpenDatabase
+  /** Describes an error and its causes, without secrets. */
+  explain(error: unknown): string
   /** Writes to standard output. The promise resolves when there is room for more. */
   write(text: string): Promise<void>
 }

@@ -14,89 +14,10 @@ import { createSqliteKeyStore } from '../sqlite/keys.ts'
 import { createSqliteStore } from '../sqlite/store.ts'
 import type { ManagedStore } from '../store/managed-store.ts'
 
-/** An error in how the command was called. The exit code is 2. */
-export class UsageError extends Error {}
-
 /** The location of the tables. */
 export type Target =
   | { readonly kind: 'postgres'; readonly url: string; readonly schema: string | undefined }
   | { readonly kind: 'sqlite'; readonly file: string }
-
-/** Values by name: those of a command's options, or of the environment's variables. */
-export type Values = Readonly<Record<string, string | undefined>>
-
-/**
- * Reads `--database` and `--schema`.
- *
- * @param otherwise The address to use if neither the option nor the environment contains an address.
- * @throws {UsageError} if the address is missing or invalid. The message never shows the address, which may contain a
- *   password.
- */
-export function readTarget({ database, schema }: Values, environment: Values, otherwise?: string): Target {
-  const address = database ?? environment.DATABASE_URL ?? otherwise
-  if (!address) {
-    throw new UsageError(
-      'Pass --database postgres://user:password@machine/name or --database file.db, or set DATABASE_URL',
-    )
-  }
-  if (/^postgres(?:ql)?:\/\//.test(address)) {
-    if (slashInPassword.test(address)) throw new UsageError('Write a "/" in the password of the address as %2F')
-    return { kind: 'postgres', url: address, schema }
-  }
-  const path = address.replace(windowsDrive, '')
-  if ([otherScheme, passwordAndHost, keyWords].some(pattern => pattern.test(path))) {
-    throw new UsageError(
-      'The database must be an address that begins with "postgres://", such as ' +
-        'postgres://user:password@machine/name, or the path of a SQLite file',
-    )
-  }
-  if (schema !== undefined) throw new UsageError('--schema is for PostgreSQL; SQLite has no schemas')
-  return { kind: 'sqlite', file: address }
-}
-
-/**
- * Matches a slash in a password. The slash would end the host, so a part of the password would be taken for the host,
- * which messages show.
- */
-const slashInPassword = /^[a-z]+:\/\/[^?#/]*\/[^?#]*@/
-
-/**
- * These match another scheme, an address without its scheme but with a password, and the form "host=db password=…" of
- * libpq, which would otherwise be read as the path of a SQLite file, and shown.
- */
-const otherScheme = /^[a-z][a-z+.-]+:/i
-const passwordAndHost = /^[^:]*:[^@]*@/
-const keyWords = /(?:^|\s)(?:host|hostaddr|port|dbname|user|password|service)\s*=/i
-
-/** The beginning of a path on Windows, such as `C:\`. */
-const windowsDrive = /^[a-z]:(?=[\\/])/i
-
-/** Finds the passwords that output must not show, in the environment and the parameters. */
-export function findSecrets(environment: Values, parameters: readonly string[]): string[] {
-  return [environment.PGPASSWORD, ...[environment.DATABASE_URL, ...parameters].flatMap(findPasswords)].filter(
-    secret => secret !== undefined && secret !== '',
-  ) as string[]
-}
-
-/**
- * Finds the passwords in one parameter, such as an address, or an option with an address. Returns each password twice:
- * as written, and decoded.
- */
-function findPasswords(text = ''): string[] {
-  // An unencoded password may contain any character, so it ends at the last "@".
-  const [, , afterColon = ''] = /:\/\/([^:]*):(.*)/s.exec(text) ?? []
-  const beforeMachine = afterColon.slice(0, Math.max(0, afterColon.lastIndexOf('@')))
-  const [, named] = /password\s*=\s*'?([^&'\s]*)/i.exec(text) ?? []
-  return [beforeMachine, named].flatMap(secret => (secret ? [secret, decode(secret)] : []))
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
 
 /** An open database. */
 export interface OpenDatabase {
@@ -117,6 +38,15 @@ export interface OpenDatabase {
   close(): Promise<void>
 }
 
+export interface OpenOptions {
+  /** Whether to create the file if it is missing. Default: `false`. */
+  readonly mayCreate?: boolean
+}
+
+/** @throws {Error} if the driver, the file or its tables are missing; the message says which. */
+export const openDatabase = (target: Target, options?: OpenOptions): OpenDatabase =>
+  target.kind === 'postgres' ? openPostgres(target) : openSqlite(target.file, options)
+
 /** SQL for {@link OpenDatabase.listOwners}. IDs are digits, so a longer ID is a larger number, and sorts later. */
 const selectOwners = (table: string): string =>
   `SELECT type, owner_id AS "ownerId" FROM ${table}
@@ -129,7 +59,7 @@ interface Version {
 export const selectVersion = (table: string): string => `SELECT max(version) AS version FROM ${table}`
 
 /** A store requires this function, but no command calls it, because only the application knows the teams. */
-export const findTeam = () => null
+const findTeam = () => null
 
 /**
  * Loads a package that the application has installed, searching from the current directory. Returns `undefined` if the
@@ -175,7 +105,7 @@ export function createPool(url: string): Pool {
   return pool
 }
 
-export function openPostgres({ url, schema }: Extract<Target, { kind: 'postgres' }>): OpenDatabase {
+function openPostgres({ url, schema }: Extract<Target, { kind: 'postgres' }>): OpenDatabase {
   const database = createPool(url)
   const place = { database, schema }
   const tables = toTables({ schema })
@@ -248,10 +178,8 @@ export const toMigrateAdvice = (file: string): string =>
 /**
  * Opens a database file. Unless it may be created, it must contain the tables: creating a store also creates its
  * tables, and if the path is mistyped, the tables must not be created in another program's database.
- *
- * @throws {Error} if the file or its tables do not exist.
  */
-export function openSqlite(file: string, { mayCreate = false }: { readonly mayCreate?: boolean } = {}): OpenDatabase {
+function openSqlite(file: string, { mayCreate = false }: OpenOptions = {}): OpenDatabase {
   if (!mayCreate && !existsSync(file)) {
     throw new Error(`The file ${JSON.stringify(file)} does not exist: ${toMigrateAdvice(file)}`)
   }

@@ -14,8 +14,6 @@ interface Server {
   readonly number: number
   readonly role: string
   readonly database: string
-  /** The setting for new transactions of this role in this database. */
-  readonly durability: string
   readonly is_distributed: boolean
   readonly is_standby: boolean
 }
@@ -37,7 +35,6 @@ export function examinePostgres(url: string, schema = 'domain_registration'): Ex
         },
       ],
       ['engine', () => examineEngine(server)],
-      ['durability', () => examineDurability(server)],
       ['tables', () => findMissingTables(client, schema)],
       ['rights', () => examineRights(client, schema)],
       ['tables', () => examineTables(client, schema, server.is_distributed)],
@@ -53,7 +50,7 @@ export function examinePostgres(url: string, schema = 'domain_registration'): Ex
 async function readServer(client: Client): Promise<Server> {
   const { rows } = await client.query<Server>(
     `SELECT version() AS version, current_setting('server_version_num')::integer / 10000 AS number,
-       current_user AS role, current_database() AS database, current_setting('synchronous_commit') AS durability,
+       current_user AS role, current_database() AS database,
        EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') AS is_distributed,
        pg_is_in_recovery() AS is_standby`,
   )
@@ -65,19 +62,6 @@ function examineEngine({ version, number }: Server): Finding {
   const advice = `Use PostgreSQL ${OLDEST_SERVER} or later`
   if (!isStockPostgres(version)) return wrong(`${name}, which is not PostgreSQL itself`, advice)
   return number < OLDEST_SERVER ? wrong(name, advice) : ok(name)
-}
-
-function examineDurability({ durability, database, role }: Server): Finding {
-  if (durability !== 'off') return ok(`synchronous_commit is ${durability}`)
-  return note(
-    'synchronous_commit is off; the stores wait for the disk nevertheless, but what your own transactions commit may ' +
-      'be gone after a crash of the server',
-    'Remove the setting where it was made: postgresql.conf, the database, or the role:',
-    [
-      `ALTER DATABASE ${quoteIdentifier(database)} RESET synchronous_commit`,
-      `ALTER ROLE ${quoteIdentifier(role)} RESET synchronous_commit`,
-    ],
-  )
 }
 
 /** Finds out whether all tables are missing, or the one with their version, which `migrate` would create. */

@@ -1,11 +1,7 @@
-import { accessSync, constants, existsSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { existsSync } from 'node:fs'
 import { SCHEMA_VERSION, sqliteSchema } from '../sqlite/schema.ts'
 import { compareVersions, type Examination, type Finding, findDrift, ok, type Part, wrong } from './checks.ts'
 import { type Handle, hasTables, openHandle, selectVersion, toMigrateAdvice } from './database.ts'
-
-/** The first version of SQLite with STRICT tables (sqlite.org/stricttables.html). */
-const OLDEST_LIBRARY = [3, 37] as const
 
 /** How many kinds of damage a finding names. */
 const SHOWN_DAMAGE = 3
@@ -13,37 +9,31 @@ const SHOWN_DAMAGE = 3
 /** Examines a file without changing anything. */
 export function examineSqlite(file: string): Examination {
   const advice = `C${toMigrateAdvice(file).slice(1)}`
-  let opened: Handle | undefined
-  const open = () => {
-    opened ??= openHandle(file)
-    return opened
-  }
+  let handle: Handle
   return {
     checks: [
       [
         'connection',
         () => {
           if (!existsSync(file)) return wrong(`there is no file ${JSON.stringify(file)}`, advice)
+          handle = openHandle(file)
           // Reads the file, and throws if the file is not a database.
-          hasTables(open())
+          hasTables(handle)
           return ok(`the file ${JSON.stringify(file)}`)
         },
       ],
-      ['engine', () => examineLibrary(open())],
-      ['file', () => examineFile(open())],
-      ['rights', () => examineRights(file)],
-      ['tables', () => (hasTables(open()) ? examineTables(open()) : wrong('missing', advice))],
-      ['writing', () => examineWriting(open())],
+      ['engine', () => findVersion(handle)],
+      ['file', () => examineFile(handle)],
+      ['tables', () => (hasTables(handle) ? examineTables(handle) : wrong('missing', advice))],
+      ['writing', () => examineWriting(handle)],
     ],
-    close: () => void opened?.close(),
+    close: () => void handle?.close(),
   }
 }
 
-function examineLibrary(handle: Handle): Finding {
+function findVersion(handle: Handle): Finding {
   const [{ version }] = handle.prepare('SELECT sqlite_version() AS version').all() as [{ version: string }]
-  const [major = 0, minor = 0] = version.split('.').map(Number)
-  const isOld = major < OLDEST_LIBRARY[0] || (major === OLDEST_LIBRARY[0] && minor < OLDEST_LIBRARY[1])
-  return isOld ? wrong(`SQLite ${version}`, `Use SQLite ${OLDEST_LIBRARY.join('.')} or later`) : ok(`SQLite ${version}`)
+  return ok(`SQLite ${version}`)
 }
 
 /**
@@ -55,18 +45,6 @@ function examineFile(handle: Handle): Finding {
   const damage = rows.map(row => Object.values(row).join()).filter(text => text !== 'ok')
   if (damage.length === 0) return ok('undamaged, according to integrity_check')
   return wrong(`damaged: ${damage.join('; ')}`, 'Stop your server, and restore the file from a backup')
-}
-
-/** SQLite writes its log to a file next to the database, so the folder must also be writable. */
-function examineRights(file: string): Finding {
-  for (const path of [file, dirname(resolve(file))]) {
-    try {
-      accessSync(path, constants.W_OK)
-    } catch {
-      return wrong(`this user may not write to ${JSON.stringify(path)}`, 'Make the file and its folder writable')
-    }
-  }
-  return ok('this user may write to the file and its folder')
 }
 
 function examineTables(handle: Handle): readonly Finding[] {
@@ -94,12 +72,10 @@ export function findSqliteDrift(handle: Handle, model: Handle): Generator<Findin
   const expected = readParts(model)
   return findDrift(expected, readParts(handle), (part, found) => {
     const parts = expected.filter(({ table }) => table === part.table).map(({ sql }) => sql)
-    const rebuilt = () => rebuild(part, readColumns(model, part.name), readColumns(handle, part.name), parts.slice(1))
-    const whole = part.kind === 'table' ? (found ? rebuilt() : parts) : undefined
-    return [
-      'Back up the file, stop your server, and run:',
-      whole ?? [...(found ? [`DROP INDEX ${part.name}`] : []), part.sql],
-    ]
+    const recreate = () => rebuild(part, readColumns(model, part.name), readColumns(handle, part.name), parts.slice(1))
+    const drop = found ? [`DROP INDEX ${part.name}`] : []
+    const sql = part.kind === 'index' ? [...drop, part.sql] : found ? recreate() : parts
+    return ['Back up the file, stop your server, and run:', sql]
   })
 }
 
@@ -150,7 +126,7 @@ const toComparable = (sql: string): string =>
     .replaceAll(/ ?([(),]) ?/g, '$1')
     .trim()
 
-/** Saves a row in each table that stores write to, then rolls back. Finds locks, and a full disk. */
+/** Saves a row in each table that stores write to, then rolls back. Finds locks, a read-only file, and a full disk. */
 function examineWriting(handle: Handle): Finding {
   // With such a small cache, SQLite writes to disk before the commit.
   handle.exec('PRAGMA cache_size = 1')

@@ -3,11 +3,11 @@ import { explainFailure } from '../sqlite/connection.ts'
 import type { ManagedStore } from '../store/managed-store.ts'
 import { type Finding, note, ok, wrong } from './checks.ts'
 import type { Command, Invocation, Result } from './command.ts'
-import { findCode, findSecrets } from './database.ts'
+import { findCode } from './database.ts'
 import { examinePostgres } from './doctor-postgres.ts'
 import { examineSqlite } from './doctor-sqlite.ts'
 import { describeRefused, toPendingText } from './pending.ts'
-import { explainError, page, plural, readVersion, toPrintable } from './text.ts'
+import { page, plural, readVersion, toPrintable } from './text.ts'
 
 /** A pending change of this age or older, in milliseconds, is reported as wrong. */
 const ALARMING_AGE = 5 * 60 * 1000
@@ -85,8 +85,7 @@ const isProblem = ({ state }: Finding): boolean => state === 'wrong'
 async function examine(invocation: Invocation): Promise<{ findings: readonly Named[]; status?: Status }> {
   const target = invocation.target()
   const isPostgres = target.kind === 'postgres'
-  const secrets = findSecrets(invocation.process.env, [isPostgres ? target.url : target.file])
-  const explain = (error: unknown) => explainError(isPostgres ? error : explainFailure(error), secrets)
+  const explain = (error: unknown) => invocation.explain(isPostgres ? error : explainFailure(error))
   const findings: Named[] = [{ check: 'suffix list', ...examineSuffixList(suffixList) }]
   const { checks, close } = isPostgres ? examinePostgres(target.url, target.schema) : examineSqlite(target.file)
   try {

@@ -11,9 +11,11 @@ import {
   readInput,
   readLines,
   requireValue,
+  UsageError,
+  type Values,
 } from './command.ts'
-import { UsageError, type Values } from './database.ts'
-import { page, plural, toJson, toTable } from './text.ts'
+import type { OpenDatabase } from './database.ts'
+import { page, plural, toJson, toPrintable, toTable } from './text.ts'
 
 const ownerOptions = {
   '--team <id>': 'the team that owns the key',
@@ -98,7 +100,7 @@ export const rotateKey: Command = {
   details: `An old key that expires earlier keeps its date. ${HASH_DETAILS}`,
   options: newKeyOptions,
   example: EXAMPLE_HASH,
-  async run({ values, operands, process, connect }: Invocation): Promise<Result> {
+  async run({ values, operands, process, connect, explain }: Invocation): Promise<Result> {
     const newExpiry = readExpiry(values)
     const oldHash = await readHash(operands, process)
     const keys = connect().createKeyStore()
@@ -114,26 +116,31 @@ export const rotateKey: Command = {
     const record = { hash, hint, type, ownerId, scopes, label, expiresAt: newExpiry }
     await keys.addKey(record)
     // From here on the new key is valid, so it is shown whatever happens to the old one.
-    const failure = await Promise.resolve(keys.updateKey(oldHash, { expiresAt: oldExpiry })).then(
-      isFound => (isFound ? undefined : 'it is no longer in the database'),
-      (error: Error) => error.message,
-    )
-    const endOfOld = failure === undefined ? oldExpiry : old.expiresAt
-    const rows = [
-      ['new', hint, newExpiry ?? 'never'],
-      ['old', old.hint, endOfOld ?? 'never'],
-    ]
-    const warning =
+    let failure: string | undefined
+    try {
+      const isFound = await keys.updateKey(oldHash, { expiresAt: oldExpiry })
+      if (!isFound) failure = 'it is no longer in the database'
+    } catch (error) {
+      failure = explain(error)
+    }
+    const outcome =
       failure === undefined
-        ? ''
-        : `\nThe new key is valid, but the old key could not be changed (${failure}). To let it expire:\n` +
+        ? `The old key, ${old.hint ?? oldHash}, expires at ${oldExpiry.toISOString()}.\n`
+        : `The old key could not be changed (${toPrintable(failure)}). To let it expire:\n` +
           `domain-registration keys expire ${oldHash} --at ${oldExpiry.toISOString()}\n`
+    const expiresAtNow = failure === undefined ? oldExpiry : old.expiresAt
     return {
-      text: `${showOnce(key, hash)}\n${toTable(['KEY', 'HINT', 'EXPIRES'], rows, '')}${warning}`,
-      data: { key, ...record, old: { hash: oldHash, hint: old.hint, expiresAt: endOfOld, failure } },
+      text: showOnce(key, hash) + outcome,
+      data: { key, ...record, old: { hash: oldHash, hint: old.hint, expiresAt: expiresAtNow, failure } },
       isWrong: failure !== undefined,
     }
   },
+}
+
+/** Yields the keys of an owner, or all keys. */
+async function* eachKey(database: OpenDatabase, owner?: KeyOwner): AsyncGenerator<StoredKeyRecord, void> {
+  const store = database.createKeyStore()
+  for (const each of owner ? [owner] : await database.listOwners()) yield* await store.listKeys(each)
 }
 
 export const listKeys: Command = {
@@ -142,12 +149,8 @@ export const listKeys: Command = {
   example: '--team 7',
   async run({ values, connect }: Invocation): Promise<Result> {
     const owner = values.team === undefined && values.organization === undefined ? undefined : readOwner(values)
-    const database = connect()
-    const store = database.createKeyStore()
     const keys: StoredKeyRecord[] = []
-    for (const each of owner ? [owner] : await database.listOwners()) {
-      for (const key of await store.listKeys(each)) keys.push(key)
-    }
+    for await (const key of eachKey(connect(), owner)) keys.push(key)
     return { text: toKeyTable(keys), data: keys }
   },
 }
@@ -189,12 +192,8 @@ async function readHash([hash = '']: readonly string[], process: ProgramProcess)
     return hashApiKey(key)
   }
   if (/^[0-9a-f]{64}$/.test(hash)) return hash
-  const isKey = parseApiKey(hash) !== null
-  throw new UsageError(
-    isKey
-      ? 'This is a key. Pass its hash, or pass "-" and send the key to standard input'
-      : 'A hash must have 64 hex digits',
-  )
+  if (parseApiKey(hash) === null) throw new UsageError('A hash must have 64 hex digits')
+  throw new UsageError('This is a key. Pass its hash, or pass "-" and send the key to standard input')
 }
 
 const unknownKey = (hash: string): Result => ({
@@ -231,22 +230,21 @@ export const revokeKeys: Command = {
   example: '--team 7 --all',
   async run(invocation: Invocation): Promise<Result> {
     const { values, flags, operands, process, connect } = invocation
-    const isOfOwner = flags.has('all') || values.team !== undefined || values.organization !== undefined
-    if (!isOfOwner) {
-      if (operands.length === 0) throw new UsageError('Pass the hash of a key, or --team ID --all')
+    const isOwnerPassed = values.team !== undefined || values.organization !== undefined
+    if (flags.has('all') !== isOwnerPassed || isOwnerPassed === operands.length > 0)
+      throw new UsageError('Pass either the hash of a key, or --all and its owner: --team ID or --organization ID')
+    if (!isOwnerPassed) {
       const hash = await readHash(operands, process)
       if (!(await connect().createKeyStore().revokeKey(hash))) return unknownKey(hash)
       return { text: 'The key is revoked.\n', data: { hash, revoked: true } }
     }
-    if (operands.length > 0) throw new UsageError('Pass either a hash, or --team ID --all')
-    if (!flags.has('all')) throw new UsageError("To revoke all of the owner's keys, pass --all")
     const owner = readOwner(values)
     const keys = connect().createKeyStore()
-    const valid = (await keys.listKeys(owner)).filter(({ revokedAt }) => revokedAt === null)
-    const counted = `${plural(valid.length, 'key', 'keys')} of ${owner.type} ${owner.ownerId}`
-    if (valid.length > 0) await confirm(invocation, `This revokes ${counted}`, valid.length)
-    for (const { hash } of valid) await keys.revokeKey(hash)
-    return { text: `Revoked ${counted}.\n`, data: { revoked: valid.map(({ hash }) => hash) } }
+    const unrevoked = (await keys.listKeys(owner)).filter(({ revokedAt }) => revokedAt === null)
+    const which = `${plural(unrevoked.length, 'key', 'keys')} of ${owner.type} ${owner.ownerId}`
+    if (unrevoked.length > 0) await confirm(invocation, `This revokes ${which}`, unrevoked.length)
+    for (const { hash } of unrevoked) await keys.revokeKey(hash)
+    return { text: `Revoked ${which}.\n`, data: { revoked: unrevoked.map(({ hash }) => hash) } }
   },
 }
 
@@ -255,11 +253,7 @@ export const exportKeys: Command = {
   details: 'The records contain hashes, and never the keys themselves.',
   example: '> keys.ndjson',
   async run({ connect, write }: Invocation): Promise<undefined> {
-    const database = connect()
-    const store = database.createKeyStore()
-    for (const owner of await database.listOwners()) {
-      for (const record of await store.listKeys(owner)) await write(`${toJson(record)}\n`)
-    }
+    for await (const record of eachKey(connect())) await write(`${toJson(record)}\n`)
     return undefined
   },
 }

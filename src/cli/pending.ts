@@ -1,8 +1,7 @@
 import type { PendingChange, PendingStats } from '../outbox/contract.ts'
 import { MOST_AT_ONCE } from '../store/contract.ts'
 import type { ManagedStore } from '../store/managed-store.ts'
-import { type Command, type Invocation, type Result, readLimit } from './command.ts'
-import { UsageError } from './database.ts'
+import { type Command, type Invocation, type Result, readLimit, UsageError } from './command.ts'
 import { toDisplayed } from './registrations.ts'
 import { plural, toPrintable, toTable } from './text.ts'
 

@@ -1,23 +1,14 @@
 import { parseArgs } from 'node:util'
-import type { Command, Invocation, ProgramProcess } from './command.ts'
-import {
-  findSecrets,
-  hasNoTables,
-  type OpenDatabase,
-  openPostgres,
-  openSqlite,
-  readTarget,
-  type Target,
-  UsageError,
-  type Values,
-} from './database.ts'
+import { explainError, findSecrets, readTarget } from './address.ts'
+import { type Command, type Invocation, type ProgramProcess, UsageError, type Values } from './command.ts'
+import { hasNoTables, type OpenDatabase, openDatabase } from './database.ts'
 import { doctor, status } from './doctor.ts'
 import { createKey, expireKey, exportKeys, importKeys, listKeys, revokeKeys, rotateKey, whoseKey } from './keys.ts'
 import { migrate } from './migrate.ts'
 import { exportRegistrations, importRegistrations } from './move.ts'
 import { pending } from './pending.ts'
 import { classify, count, find, list, releaseNames, transferNames } from './registrations.ts'
-import { explainError, findSimilar, page, readVersion, toColumns, toJson, toParagraph } from './text.ts'
+import { findSimilar, page, readVersion, toColumns, toJson, toParagraph } from './text.ts'
 
 const groups: Readonly<Record<string, Readonly<Record<string, Command>>>> = {
   'Set up and look after': { migrate, status, doctor, pending },
@@ -91,10 +82,9 @@ function read(parameters: readonly string[]): Request | string {
   const name = [`${first} ${second}`, first].find(name => Object.hasOwn(commands, name)) ?? ''
   const command = commands[name]
   if (!command) {
-    const isHelp = parameters.includes('--help') || parameters.includes('-h')
     const isGroup = Object.keys(commands).some(name => name.startsWith(`${first} `))
-    if (isGroup && (isHelp || second === '')) return toOverview(`${first} `)
-    if (first === '' || ((first === '--help' || first === '-h') && isHelp)) return toOverview()
+    if (isGroup && ['', '--help', '-h'].includes(second)) return toOverview(`${first} `)
+    if (['', '--help', '-h'].includes(first)) return toOverview()
     throw unknownWord('command', isGroup ? `${first} ${second}` : first, Object.keys(commands))
   }
   const options = {
@@ -144,15 +134,19 @@ function requireWords(passed: readonly string[], { words = '' }: Command): void 
   throw new UsageError(most === 0 ? 'The command takes only options' : `The command expects ${words}`)
 }
 
-async function run({ command, ...request }: Request, process: ProgramProcess, write: Write): Promise<number> {
-  let connection: OpenDatabase | undefined
+async function run(
+  { command, ...request }: Request,
+  surroundings: Pick<Invocation, 'process' | 'write' | 'explain'>,
+): Promise<number> {
+  const { process, write } = surroundings
+  let database: OpenDatabase | undefined
   const target = (otherwise?: string) => readTarget(request.values, process.env, otherwise)
-  function connect(options?: { readonly mayCreate?: boolean }): OpenDatabase {
-    connection = open(target(), options)
-    return connection
+  const connect: Invocation['connect'] = options => {
+    database = openDatabase(target(), options)
+    return database
   }
   try {
-    const result = await command.run({ ...request, process, target, connect, write })
+    const result = await command.run({ ...request, ...surroundings, target, connect })
     if (result) await write(request.flags.has('json') ? `${toJson(result.data, 2)}\n` : result.text)
     return result?.isWrong ? 1 : 0
   } catch (error) {
@@ -160,12 +154,9 @@ async function run({ command, ...request }: Request, process: ProgramProcess, wr
     const advice = 'The tables are missing: run "domain-registration migrate", or check --schema'
     throw new Error(advice, { cause: error })
   } finally {
-    await connection?.close()
+    await database?.close()
   }
 }
-
-const open = (target: Target, options?: { readonly mayCreate?: boolean }): OpenDatabase =>
-  target.kind === 'postgres' ? openPostgres(target) : openSqlite(target.file, options)
 
 type Write = Invocation['write']
 
@@ -196,15 +187,16 @@ const isUsage = (error: unknown): boolean =>
 export async function runProgram(parameters: readonly string[], process: ProgramProcess): Promise<number> {
   const { env, stderr } = process
   const secrets = findSecrets(env, parameters)
+  const explain = (error: unknown) => explainError(error, secrets)
   const write = createWrite(process)
   try {
     const request = read(parameters)
-    if (typeof request !== 'string') return await run(request, process, write)
+    if (typeof request !== 'string') return await run(request, { process, write, explain })
     await write(request)
     return parameters.length === 0 ? 2 : 0
   } catch (error) {
     if (error instanceof OutputClosedError) return 0
-    stderr.write(`domain-registration: ${explainError(error, secrets)}\n`)
+    stderr.write(`domain-registration: ${explain(error)}\n`)
     if (isUsage(error)) stderr.write('See domain-registration --help\n')
     return isUsage(error) ? 2 : 1
   }

@@ -17,8 +17,8 @@ import {
   readInput,
   readLimit,
   requireValue,
+  UsageError,
 } from './command.ts'
-import { UsageError } from './database.ts'
 import { plural, toPrintable, toTable } from './text.ts'
 
 /** Returns the canonical name, followed by its readable form in parentheses if that differs. */
@@ -27,7 +27,7 @@ export function toDisplayed(domain: string): string {
   return shown === domain ? domain : `${domain} (${shown})`
 }
 
-export const toData = ({ domain, domainId, teamId, createdAt, synchronized }: Registration) => ({
+const toData = ({ domain, domainId, teamId, createdAt, synchronized }: Registration) => ({
   domain,
   domainId,
   teamId,
@@ -36,8 +36,7 @@ export const toData = ({ domain, domainId, teamId, createdAt, synchronized }: Re
 })
 
 /** Returns the options of a store's `list`. Without `--team`, the options contain no team, so all teams are listed. */
-export const ofTeam = (teamId: string | undefined): { readonly teamId?: string } =>
-  teamId === undefined ? {} : { teamId }
+const ofTeam = (teamId: string | undefined): { readonly teamId?: string } => (teamId === undefined ? {} : { teamId })
 
 export const list: Command = {
   purpose: 'lists registrations',
@@ -129,7 +128,7 @@ export const count: Command = {
   },
 }
 
-const countRegistrations = (total: number) => plural(total, 'registration', 'registrations')
+const toCount = (count: number) => plural(count, 'registration', 'registrations')
 
 /** The options of the commands that take names of one team. */
 const selection = {
@@ -154,22 +153,22 @@ export const releaseNames: Command = {
   example: '--team 7 www.example.com',
   async run(invocation: Invocation): Promise<Result> {
     const { values, connect } = invocation
-    const team = requireValue(values, 'team', 'with the ID of the team')
+    const teamId = requireValue(values, 'team', 'with the ID of the team')
+    const owner = `of team ${toPrintable(teamId)}`
     const names = await readNames(invocation)
     const store = connect().createStore()
     if (!names) {
-      const held = await store.count({ teamId: team })
-      if (held > 0)
-        await confirm(invocation, `This releases ${countRegistrations(held)} of team ${toPrintable(team)}`, held)
-      const count = await releaseAll(store, team)
-      return { text: `Released ${countRegistrations(count)} of team ${toPrintable(team)}.\n`, data: { count } }
+      const total = await store.count({ teamId })
+      if (total > 0) await confirm(invocation, `This releases ${toCount(total)} ${owner}`, total)
+      const count = await releaseAll(store, teamId)
+      return { text: `Released ${toCount(count)} ${owner}.\n`, data: { count } }
     }
     const released: Registration[] = []
-    for (const part of toParts(names)) released.push(...(await store.release(team, part)))
+    for (const part of toParts(names)) released.push(...(await store.release(teamId, part)))
     const data = released.map(({ domain, domainId }) => ({ domain, domainId }))
     const lines = data.map(({ domain, domainId }) => `${domain}  ${domainId}\n`)
     return {
-      text: `Released ${countRegistrations(released.length)} of team ${toPrintable(team)}.\n${lines.join('')}`,
+      text: `Released ${toCount(released.length)} ${owner}.\n${lines.join('')}`,
       data: { released: data },
       isWrong: released.length === 0,
     }
@@ -207,7 +206,7 @@ export const transferNames: Command = {
       if (names && operands.length === 0 && !flags.has('yes')) {
         throw new UsageError(`${warning.slice(2)}. To transfer the names in standard input to it, pass --yes`)
       }
-      await confirm(invocation, `This transfers ${countRegistrations(total)} ${between}${warning}`, total)
+      await confirm(invocation, `This transfers ${toCount(total)} ${between}${warning}`, total)
     }
     const parts = names ? toParts(names).map(part => ({ domains: part })) : [{}]
     const transferred: Transferred[] = []
@@ -216,7 +215,7 @@ export const transferNames: Command = {
     }
     const lines = transferred.map(({ domain, formerId, domainId }) => `${domain}  ${formerId}  ${domainId}\n`)
     return {
-      text: `Transferred ${countRegistrations(transferred.length)} ${between}.\n${lines.join('')}`,
+      text: `Transferred ${toCount(transferred.length)} ${between}.\n${lines.join('')}`,
       data: { transferred },
       isWrong: names !== undefined && transferred.length === 0,
     }

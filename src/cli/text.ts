@@ -1,5 +1,4 @@
 import { createRequire } from 'node:module'
-import { looksLikeKey } from '../keys/api-key.ts'
 
 /**
  * Escapes the characters that could control a terminal. Meant for text from outside, such as the label of an API key.
@@ -85,21 +84,4 @@ function distanceOf(one: string, other: string): number {
     row = next
   }
   return row[other.length] ?? 0
-}
-
-/** Describes an error and its causes, without secrets. */
-export function explainError(error: unknown, secrets: readonly string[]): string {
-  const messages: string[] = []
-  for (let cause = error; cause instanceof Error && messages.length < 5; cause = cause.cause) {
-    const inner = cause instanceof AggregateError && !cause.message ? (cause.errors[0] as Error) : cause
-    const message = inner.message || String((inner as { code?: unknown }).code ?? inner.name)
-    if (!messages.some(said => said.includes(message))) messages.push(message)
-  }
-  return conceal(messages.join(': ') || 'unknown failure', secrets)
-}
-
-/** Hides passwords, and strings that look like API keys. */
-function conceal(text: string, secrets: readonly string[]): string {
-  const shown = secrets.reduce((rest, secret) => rest.replaceAll(secret, '(hidden)'), text)
-  return shown.replace(/\S+/g, word => (looksLikeKey(word) ? '(hidden)' : word))
 }

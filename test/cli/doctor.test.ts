@@ -97,13 +97,6 @@ const faultsOfPostgres: Record<string, Fault> = {
     finding: /null value in column "of_ours"/,
     advice: fixFirst,
   },
-  'that synchronous_commit is off': {
-    plant: alter('synchronous_commit = off'),
-    check: 'durability',
-    state: 'note',
-    finding: /^synchronous_commit is off/,
-    advice: /Remove the setting/,
-  },
   'that no server listens': {
     plant: callAt(() => 'postgres://me:secret-word@127.0.0.1:1/none'),
     check: 'connection',

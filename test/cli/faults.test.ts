@@ -315,7 +315,7 @@ test('when the disk is full, responses, the log, metrics and doctor show what th
   expect((await examine(config, 'writing')).findings).toMatchObject([{ state: 'ok' }])
 })
 
-test('doctor reports that the disk with the SQLite file is full, until there is space', async ({ skip }) => {
+test('doctor reports that the disk with the SQLite file is full, or is read-only', async ({ skip }) => {
   const folder = mountSmall(2_000_000)
   if (folder === undefined) return skip('this user may not mount a file system')
   const project = createSqliteProject()
@@ -323,8 +323,8 @@ test('doctor reports that the disk with the SQLite file is full, until there is 
   const surroundings = { cwd: project.folder, env: { DATABASE_URL: join(folder, 'registrations.db') } }
   const examine = async () => {
     const { code, stdout } = await run(['doctor', '--json'], surroundings)
-    const { findings } = JSON.parse(stdout) as { findings: { check: string; finding: string }[] }
-    return [code, findings.find(({ check }) => check === 'writing')?.finding]
+    const { findings } = JSON.parse(stdout) as { findings: { check: string; state: string; finding: string }[] }
+    return [code, findings.find(({ check, state }) => check === 'writing' || state === 'wrong')?.finding]
   }
   await run(['migrate'], surroundings)
   const filling = join(folder, 'filling')
@@ -332,6 +332,10 @@ test('doctor reports that the disk with the SQLite file is full, until there is 
   expect(await examine()).toEqual([1, expect.stringMatching(/(?:is full|disk I\/O error)/)])
   rmSync(filling)
   expect(await examine()).toEqual([0, expect.stringContaining('can be saved')])
+  execFileSync('mount', ['--bind', folder, folder])
+  onTestFinished(() => void execFileSync('umount', ['-l', folder]))
+  execFileSync('mount', ['-o', 'remount,bind,ro', folder])
+  expect(await examine()).toEqual([1, expect.stringMatching(/is read-only|cannot be opened|Could not open/)])
 })
 
 test('when the database is a standby, responses, the log, metrics and doctor show what the runbook says', async () => {

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openPostgres } from '../../src/cli/database.ts'
+import { openDatabase as openTarget } from '../../src/cli/database.ts'
 import { registerDomains } from '../../src/operations/register-domains.ts'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import { counts } from '../counts.ts'
@@ -79,7 +79,7 @@ describe.skipIf(!program)(name, () => {
     const before = server.readLog().length
     await migrate({ database: pool })
     // Each command has its own connection, and there are more connections than sessions.
-    const commands = Array.from({ length: CALLERS }, () => openPostgres({ kind: 'postgres', url, schema: undefined }))
+    const commands = Array.from({ length: CALLERS }, () => openTarget({ kind: 'postgres', url, schema: undefined }))
     for (const command of commands) {
       await command.createKeyStore().findKey('a'.repeat(64))
       await command.createStore().release('1', ['www.example.com'])

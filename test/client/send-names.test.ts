@@ -377,6 +377,16 @@ test.each<[retryAfter: string, patience: number, milliseconds: number]>([
   },
 )
 
+test('with a `patience` of 0, the first failure ends the work: no call is sent after it', async () => {
+  const { options, calls } = callHere(createStore(), async sent => {
+    await new Promise(resolve => setTimeout(resolve, sent.includes('n0.com') ? 10 : 20))
+    return unavailable()
+  })
+  const { error } = await whileTimeFlies(() => registerAll(names(2000), { ...options, patience: 0 }))
+  expect(error).toMatchObject({ status: 503, resumeAt: 0, inputs: names(400) })
+  expect(calls).toHaveLength(4)
+})
+
 test('if the Retry-After of one response exceeds `patience`, only the names of that call get no results', async () => {
   const hasN150 = (sent: readonly string[]) => sent.includes('n150.com')
   const intercept = (sent: readonly string[]) => (hasN150(sent) ? unavailable({ 'Retry-After': '3000' }) : undefined)

@@ -53,7 +53,7 @@ export const checkNamesRule: Rule = {
 }
 
 interface Question {
-  readonly checkNames: CheckNames
+  readonly checkNames: CheckNames | undefined
   readonly team: Team
   readonly keyContext: KeyContext
   readonly store: DomainStore
@@ -66,13 +66,14 @@ interface Question {
  * the team, and without a conflict. Two new names of the call that conflict with each other are both asked about,
  * because the answer decides which of them is registered.
  *
- * @returns The names with the application's answers. A name that was not asked about is marked, and is not registered
- *   even if it becomes free before the call saves.
+ * @returns The names with the application's answers; the given names if the application has no `checkNames`. A name
+ *   that was not asked about is marked, and is not registered even if it becomes free before the call saves.
  */
 export async function askAboutNames(
   { checkNames, team, keyContext, store, deadline, progress }: Question,
   names: readonly Submitted[],
 ): Promise<readonly Submitted[]> {
+  if (!checkNames) return names
   progress.step = 'find'
   const isNew = await tryStore('The registrations could not be looked up.', async () => {
     const lookUp = createLookUp(team.id, names)

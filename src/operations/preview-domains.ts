@@ -50,7 +50,6 @@ export async function runPreview(
   progress: CallProgress,
 ): Promise<PreviewDomainsResponse> {
   const deadline = startDeadline(options, { checkNames: checkNamesRule })
-  const { checkNames } = options
   const find = requireMethod(store, 'find')
   requireScope(keyContext, 'domains:create')
   const request = readFields('body', body, keyContext)
@@ -58,9 +57,8 @@ export async function runPreview(
   const maxDomains = team.maxDomains ?? null
 
   const submitted = request.domains.map(readSubmitted)
-  const sent = submitted.filter(isName)
-  const question = { team, keyContext, store, deadline, progress }
-  const names = checkNames ? await askAboutNames({ checkNames, ...question }, sent) : sent
+  const question = { checkNames: options.checkNames, team, keyContext, store, deadline, progress }
+  const names = await askAboutNames(question, submitted.filter(isName))
   progress.step = 'find'
   const { verdicts, found } = await tryStore('The registrations could not be looked up.', async () => {
     const found = await waitForStore(store, find(createLookUp(team.id, names, maxDomains !== null)), deadline)

@@ -44,9 +44,8 @@ export interface RegisterDomainsOptions extends OperationOptions {
  * @throws {ApiError} if the whole call fails. Checked in this order: 403 `insufficient_scope`, 400 `invalid_request`,
  *   404 `team_not_found`, 403 `team_suspended`, 500 `internal_error` if `checkNames` fails, 403
  *   `domain_limit_reached`. With any of these errors, nothing was saved. 503 `domain_registration_unavailable` if
- *   everything was saved, but not yet synchronized. 500
- *   `internal_error` if the team cannot be looked up, if the store failed for every hostname, or if the team has a
- *   limit and the store cannot count.
+ *   everything was saved, but not yet synchronized. 500 `internal_error` if the team cannot be looked up, if the store
+ *   failed for every hostname, or if the team has a limit and the store cannot count.
  * @throws {TypeError} if the time limit is invalid. The time limit is checked before anything else.
  *
  * @example
@@ -81,15 +80,11 @@ export const runRegister = (
     context.teamId = team.id
 
     const submitted = request.domains.map(readSubmitted)
-    const sent = submitted.filter(isName)
-    const question = { team, keyContext, store, deadline, progress }
-    const names = checkNames ? await askAboutNames({ checkNames, ...question }, sent) : sent
+    const question = { checkNames, team, keyContext, store, deadline, progress }
+    const names = await askAboutNames(question, submitted.filter(isName))
     progress.step = 'register'
-    const causes: unknown[] = []
-    const outcomes = await registerNames(
-      { store, teamId: team.id, maxDomains: team.maxDomains, deadline, onError: cause => causes.push(cause) },
-      names,
-    )
+    const registrar = { store, teamId: team.id, maxDomains: team.maxDomains, deadline }
+    const { outcomes, causes } = await registerNames(registrar, names)
     // Some results may be `internal_error`. But if the store could not save any name, the whole call fails.
     if (names.length > 0 && outcomes.every(isInternalError))
       throw internalError('The domains may or may not have been saved.', toOne(causes))

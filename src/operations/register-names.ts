@@ -20,8 +20,13 @@ interface Registrar {
   /** The limit of the team; see {@link Team.maxDomains}. */
   readonly maxDomains?: Team['maxDomains']
   readonly deadline: Deadline
-  /** Called with the cause of each `internal_error`, once for each distinct failure. */
-  readonly onError: (cause: unknown) => void
+}
+
+interface Registered {
+  /** One outcome for each name, in the same order. */
+  readonly outcomes: readonly Outcome[]
+  /** The causes of `internal_error`, one for each distinct failure. */
+  readonly causes: readonly unknown[]
 }
 
 /**
@@ -36,12 +41,12 @@ type Group = readonly number[]
  * are abandoned. Each call may take half of the remaining time, so even if the store hangs on one name, there is time
  * left for the other names.
  *
- * @returns One outcome for each name, in the same order. A name that an attempt saved whose response was lost is
- *   `created`, because a later attempt finds its ID. If another call reaches the limit after part of this call was
- *   saved, the remaining names get `internal_error`.
+ * @returns The outcomes. A name that an attempt saved whose response was lost is `created`, because a later attempt
+ *   finds its ID. If another call reaches the limit after part of this call was saved, the remaining names get
+ *   `internal_error`.
  * @throws {ApiError} 403 `domain_limit_reached`, and 500 if the store does not count. In both cases nothing is saved.
  */
-export async function registerNames(registrar: Registrar, names: readonly Submitted[]): Promise<readonly Outcome[]> {
+export async function registerNames(registrar: Registrar, names: readonly Submitted[]): Promise<Registered> {
   const outcomes: Outcome[] = names.map(() => unprocessed)
   const groups = toGroups(names)
   const failed: unknown[] = []
@@ -77,8 +82,7 @@ export async function registerNames(registrar: Registrar, names: readonly Submit
   causes.push(...alone)
   if (alone.length < unfinished.size)
     causes.push(...(failed.length > 0 ? failed : [new Error('No time was left for the store')]))
-  for (const each of distinct(causes)) registrar.onError(each)
-  return outcomes
+  return { outcomes, causes: distinct(causes) }
 }
 
 const NOT_ASKED = 'Names became available after "checkNames" was asked about the call, so they were not registered'

@@ -152,15 +152,6 @@ describe('a list', () => {
     },
   )
 
-  test.each([{}, { team_id: '' }, { team_id: '1a' }, { team_id: ['1', '1'] }, { team_id: '1'.repeat(65) }])(
-    'with an organization key and the query %j fails with 400, and the message names team_id',
-    async query => {
-      expect(await rejection(listDomains(anyTeam, query as never, createStore()))).toMatchObject({
-        ...{ status: 400, message: expect.stringMatching(/^team_id (?:is required|must)/) },
-      })
-    },
-  )
-
   test('accepts a number as the limit, and fails with 400 if the number is out of range', async () => {
     const { store } = await createFilledStore(3)
     expect((await listDomains(reading, { limit: 2 }, store)).data.domains).toHaveLength(2)

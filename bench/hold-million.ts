@@ -7,6 +7,7 @@ import { domainsHandler } from '../src/http/fetch.ts'
 import { createMemoryStore, type DomainStore, eachRegistration, reconcile } from '../src/index.ts'
 import { createPostgresStore, migrate } from '../src/postgres/index.ts'
 import { createSqliteStore } from '../src/sqlite/index.ts'
+import { createRequest, toTestName } from '../src/testing/calls.ts'
 import { startServer } from '../test/postgres/server.ts'
 import { openDatabase } from '../test/sqlite/open-database.ts'
 import { keyContext, report, team } from './measure.ts'
@@ -61,9 +62,7 @@ async function fillMemory(): Promise<DomainStore> {
   const store = createMemoryStore({ teams: [team] })
   for (let first = 0; first < MILLION; first += 1000) {
     const names = Array.from({ length: 1000 }, (_, index) => `name-${first + index}.com`)
-    const created = names.map(domain => ({ domain, registrableDomain: domain }))
-    const lookUp = { teamId: team.id, domains: [], bases: [], registrableDomains: [], timeLimit: 10_000 }
-    await store.register({ ...lookUp, decide: () => created })
+    await store.register(createRequest(team.id, [], [], () => names.map(toTestName)))
   }
   return store
 }

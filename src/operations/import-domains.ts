@@ -11,7 +11,7 @@ import { letOthersRun } from '../time/let-others-run.ts'
 import { requireMethod } from './call.ts'
 
 /** A registration to import: what {@link eachRegistration} yields, or a line of an export. */
-export interface RegistrationToImport extends Omit<Registration, 'registrableDomain' | 'createdAt'> {
+export interface RegistrationToImport {
   /** A UUID of version 7, as all bundled stores generate. */
   readonly domainId: string
   readonly domain: string

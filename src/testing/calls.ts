@@ -3,6 +3,7 @@ import { baseOf, isWildcard, type Name } from '../rules/name.ts'
 import { judgeAll, type Verdict } from '../rules/overlap.ts'
 import type { LookUpResult, Registration, RegistrationRequest } from '../rules/registration.ts'
 import { createRegistrationRequest } from '../rules/request.ts'
+import { createUuidGenerator } from '../runtime/uuid.ts'
 import { CALL_TIME_LIMIT } from '../time/deadline.ts'
 import type { DomainResult, InvalidCode } from '../wire/response.ts'
 import { checkThat, UnmetExpectation } from './check.ts'
@@ -18,6 +19,18 @@ export type ResultCode = 'created' | 'existing' | InvalidCode
 export const toTestName = (domain: string): Name => ({
   domain,
   registrableDomain: domain.split('.').slice(-2).join('.'),
+})
+
+const createId = createUuidGenerator()
+
+/** Makes a registration of team 1, as an import gives it to a store. */
+export const toTestRegistration = (domain: string, more: Partial<Registration> = {}): Registration => ({
+  ...toTestName(domain),
+  domainId: createId(),
+  teamId: '1',
+  createdAt: new Date('2026-01-02T03:04:05.006Z'),
+  synchronized: true,
+  ...more,
 })
 
 export const toDomains = (names: readonly { readonly domain: string }[]) => names.map(({ domain }) => domain)

@@ -1,22 +1,10 @@
 import { changeOf } from '../outbox/contract.ts'
 import type { Change, ImportFindings, Registration } from '../rules/registration.ts'
 import { createImportRequest } from '../rules/request.ts'
-import { createUuidGenerator } from '../runtime/uuid.ts'
-import { attempt, manyDomains, methodOf, save, toDomains, toTestName } from './calls.ts'
+import { attempt, manyDomains, methodOf, save, toDomains, toTestRegistration } from './calls.ts'
 import { checkEqual } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
-
-const createId = createUuidGenerator()
-
-const toImport = (domain: string, more: Partial<Registration> = {}): Registration => ({
-  ...toTestName(domain),
-  domainId: createId(),
-  teamId: '1',
-  createdAt: new Date('2026-01-02T03:04:05.006Z'),
-  synchronized: true,
-  ...more,
-})
 
 const importInto = async (store: SuiteStore, rows: readonly Registration[]): Promise<ImportFindings> =>
   methodOf(
@@ -36,10 +24,10 @@ export const importCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       const rows = [
-        toImport('www.example.com'),
-        toImport('*.example.org', { teamId: '2', createdAt: new Date(1) }),
-        toImport('a.b.example.net', { registrableDomain: 'b.example.net', teamId: '77' }),
-        toImport('example.com', { createdAt: new Date(2) }),
+        toTestRegistration('www.example.com'),
+        toTestRegistration('*.example.org', { teamId: '2', createdAt: new Date(1) }),
+        toTestRegistration('a.b.example.net', { registrableDomain: 'b.example.net', teamId: '77' }),
+        toTestRegistration('example.com', { createdAt: new Date(2) }),
       ]
       await importInto(store, rows.toReversed())
       const list = methodOf(store, 'list')
@@ -55,10 +43,16 @@ export const importCases: readonly CaseDefinition[] = [
     name: 'MUST report which IDs of an import are already used by registrations or pending changes',
     async test({ open }) {
       const store = await open(() => {})
-      const [held, released, free] = [toImport('a.com'), toImport('b.com'), toImport('c.com')]
+      const [held, released, free] = [
+        toTestRegistration('a.com'),
+        toTestRegistration('b.com'),
+        toTestRegistration('c.com'),
+      ]
       await importInto(store, [held, released])
       await methodOf(store, 'release')('1', ['b.com'])
-      const again = [held, released, free].map(({ domainId }, index) => toImport(`d${index}.com`, { domainId }))
+      const again = [held, released, free].map(({ domainId }, index) =>
+        toTestRegistration(`d${index}.com`, { domainId }),
+      )
       const { takenIds } = await importInto(store, again)
       checkEqual('the IDs in use', takenIds.toSorted(), [held.domainId, released.domainId])
       const all = await methodOf(store, 'list')()
@@ -71,10 +65,10 @@ export const importCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const pushed: Change[] = []
       const store = await open(changes => pushed.push(...changes))
-      const known = toImport('a.com')
+      const known = toTestRegistration('a.com')
       const unknown = [
-        toImport('b.com', { synchronized: false }),
-        toImport('a.b.example.net', { registrableDomain: 'b.example.net', synchronized: false, teamId: '2' }),
+        toTestRegistration('b.com', { synchronized: false }),
+        toTestRegistration('a.b.example.net', { registrableDomain: 'b.example.net', synchronized: false, teamId: '2' }),
       ]
       await importInto(store, [known, ...unknown])
       checkEqual('how many changes are pending', await methodOf(store, 'countPending')(), 2)
@@ -92,7 +86,10 @@ export const importCases: readonly CaseDefinition[] = [
     needs: ['listPending', 'transfer'],
     async test({ open }) {
       const store = await open()
-      const rows = [toImport('a.com', { synchronized: false }), toImport('b.com', { synchronized: false })]
+      const rows = [
+        toTestRegistration('a.com', { synchronized: false }),
+        toTestRegistration('b.com', { synchronized: false }),
+      ]
       await importInto(store, rows)
       await methodOf(store, 'release')('1', ['a.com'])
       const request = { from: '1', to: '2', domains: ['b.com'], needsCount: false, decide: () => true }
@@ -113,9 +110,9 @@ export const importCases: readonly CaseDefinition[] = [
       for (const domain of manyDomains(10)) {
         await save(store, '2', [`other.${domain}`])
         const [, { codes }] = await Promise.all([
-          importInto(store, [toImport(`a.${domain}`)]),
+          importInto(store, [toTestRegistration(`a.${domain}`)]),
           attempt(store, '2', [`a.${domain}`, `b.a.${domain}`]),
-          importInto(store, [toImport(`a.${domain}`)]),
+          importInto(store, [toTestRegistration(`a.${domain}`)]),
         ])
         const listed = await methodOf(store, 'list')({ domain: `a.${domain}` })
         checkEqual(`the team of "a.${domain}"`, toTeams(listed), codes[0] === 'created' ? ['2'] : ['1'])
@@ -123,7 +120,10 @@ export const importCases: readonly CaseDefinition[] = [
       const wildcards = manyDomains(10, 'w')
       for (const domain of wildcards) {
         await save(store, '2', [`${domain}`])
-        await Promise.all([importInto(store, [toImport(`*.${domain}`)]), attempt(store, '2', [`a.${domain}`])])
+        await Promise.all([
+          importInto(store, [toTestRegistration(`*.${domain}`)]),
+          attempt(store, '2', [`a.${domain}`]),
+        ])
       }
       const all = await methodOf(store, 'list')()
       const both = wildcards.filter(domain => all.filter(each => each.domain.endsWith(`.${domain}`)).length !== 1)

@@ -11,6 +11,7 @@ import { areSynchronized } from './synchronization-cases.ts'
 const soon = { synchronizeTimeLimit: SOON }
 
 const toKinds = (changes: readonly Change[]) => changes.map(({ kind, domain }) => `${kind} ${domain}`)
+const withoutTime = ({ at: _, ...change }: Change) => change
 const byDomain = (one: Name, other: Name) => (one.domain < other.domain ? -1 : 1)
 const isEach = (accepted: readonly Change[], ...domains: string[]) =>
   domains.every(domain => accepted.some(change => change.domain === domain))
@@ -260,8 +261,8 @@ export const sweepCases: readonly CaseDefinition[] = [
       await sweepUntil(store, 'both releases are pushed', () => monitor.accepted.length >= 2)
       checkEqual(
         'the pushed changes',
-        monitor.accepted.sort(byDomain).map(({ at: _, ...change }) => change),
-        saved.toSorted(byDomain).map(({ synchronized: _, createdAt: __, ...held }) => ({ kind: 'released', ...held })),
+        monitor.accepted.sort(byDomain).map(withoutTime),
+        saved.toSorted(byDomain).map(registration => withoutTime(changeOf(registration, 'released'))),
       )
       const [first] = saved
       const isLater = ({ at }: Change) => at instanceof Date && first !== undefined && at >= first.createdAt

@@ -1,6 +1,7 @@
 import type { Registration } from '../../src/rules/registration.ts'
 import type { DomainStore } from '../../src/store/contract.ts'
 import { InvalidCursorError } from '../../src/store/contract.ts'
+import { toTestRegistration } from '../../src/testing/calls.ts'
 
 const createdAt = new Date('2026-01-02T03:04:05.678Z')
 
@@ -9,10 +10,8 @@ export const toDomainId = (number: number): string => `01a1fdc4-24dc-7291-9bdf-$
 /** A store that creates each page when it is requested, so its own memory does not grow. */
 export function createGeneratedStore(count: number) {
   const seen = { pages: 0 }
-  const toRegistration = (number: number): Registration => ({
-    ...{ domain: `n${number}.example.com`, registrableDomain: 'example.com', teamId: '1' },
-    ...{ domainId: toDomainId(number), synchronized: true, createdAt },
-  })
+  const toRegistration = (number: number): Registration =>
+    toTestRegistration(`n${number}.example.com`, { domainId: toDomainId(number), createdAt })
   const store: DomainStore = {
     findTeam: id => ({ id, organizationId: '10', state: 'active' }),
     register: () => Promise.reject(new Error('This store only lists')),

@@ -9,6 +9,7 @@ import {
 } from '../../src/index.ts'
 import type { Registration } from '../../src/rules/registration.ts'
 import type { DomainStore } from '../../src/store/contract.ts'
+import { toTestRegistration } from '../../src/testing/calls.ts'
 import { counts } from '../counts.ts'
 import { createStore, team1, team2 } from '../fixtures.ts'
 
@@ -168,10 +169,8 @@ test('`reconcile` rejects an unsorted or malformed watched list, and a store wit
 
 test(`reconcile keeps only one page in memory, even for ${counts.registrations} watched names`, async () => {
   const toId = (number: number) => `01a1fdc4-24dc-7291-9bdf-${number.toString(16).padStart(12, '0')}`
-  const toRegistration = (number: number): Registration => ({
-    ...{ domain: `n${number}.example.com`, registrableDomain: 'example.com', teamId: '1' },
-    ...{ domainId: toId(number), synchronized: true, createdAt: new Date(0) },
-  })
+  const toRegistration = (number: number): Registration =>
+    toTestRegistration(`n${number}.example.com`, { domainId: toId(number) })
   const numberOf = (text: string) => Number.parseInt(text.slice(24), 16)
   const isRegistered = (number: number) => number % 1000 !== 7
   const isWatched = (number: number) => number % 1000 !== 8

@@ -7,7 +7,7 @@ import { MonitorUnavailableError } from '../../src/outbox/contract.ts'
 import { findRow, type PolicyRow, policy } from '../../src/outbox/policy.ts'
 import { createSynchronizer, leaseFor } from '../../src/outbox/synchronizer.ts'
 import type { Change, Registration } from '../../src/rules/registration.ts'
-import { manyDomains, save, toDomains, toTestName } from '../../src/testing/calls.ts'
+import { manyDomains, save, toDomains, toTestRegistration } from '../../src/testing/calls.ts'
 
 const TIME_LIMIT = 30_000
 const LEASE = leaseFor(TIME_LIMIT)
@@ -18,13 +18,8 @@ beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 const pass = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds)
 
-const toRegistration = (domain: string): Registration => ({
-  ...toTestName(domain),
-  domainId: domain,
-  teamId: '1',
-  synchronized: false,
-  createdAt: new Date(0),
-})
+const toRegistration = (domain: string): Registration =>
+  toTestRegistration(domain, { domainId: domain, synchronized: false, createdAt: new Date(0) })
 const done = (synchronized: number, failed = 0) => ({ synchronized, failed })
 
 /** An outbox with due changes, and a monitor that can be unavailable or refuse names. */

@@ -254,9 +254,8 @@ test('a call leaves the settings of the transaction unchanged, even if it fails'
   const before = await settings()
   await save(store, '1', ['example.com', 'www.example.com'])
   expect(await settings()).toEqual(before)
-  const wrong = { teamId: '1', registrableDomains: [], domains: [], bases: [], timeLimit: 5000 }
-  const decide = () => [{ domain: 'a.com', registrableDomain: 'a.com' }]
-  await expect(rejection(Promise.resolve(store.register({ ...wrong, decide })))).resolves.toBeInstanceOf(Error)
+  const notLocked = createRequest('1', [], [], () => [toTestName('a.com')])
+  await expect(rejection(Promise.resolve(store.register(notLocked)))).resolves.toBeInstanceOf(Error)
   expect(await settings()).toEqual(before)
 })
 

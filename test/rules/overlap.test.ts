@@ -3,6 +3,7 @@ import type { Name } from '../../src/rules/name.ts'
 import { judge, judgeAll } from '../../src/rules/overlap.ts'
 import { type LookUpResult, NOTHING_BELOW } from '../../src/rules/registration.ts'
 import { createRegistrationRequest } from '../../src/rules/request.ts'
+import { toTestRegistration } from '../../src/testing/calls.ts'
 
 const toName = (domain: string): Name => ({ domain, registrableDomain: domain.split('.').slice(-2).join('.') })
 
@@ -223,13 +224,7 @@ describe('wildcards and public suffixes:', () => {
   // s3.amazonaws.com is a public suffix, so each bucket may belong to someone else.
   const bucket = { domain: 'bucket.s3.amazonaws.com', registrableDomain: 'bucket.s3.amazonaws.com' }
   const wide = { domain: '*.amazonaws.com', registrableDomain: 'amazonaws.com' }
-  const hold = (name: Name, teamId: string) => ({
-    ...name,
-    teamId,
-    domainId: '1',
-    synchronized: true,
-    createdAt: new Date(0),
-  })
+  const hold = (name: Name, teamId: string) => toTestRegistration(name.domain, { ...name, teamId })
   const judgeOne = (name: Name, found: Partial<LookUpResult>) => {
     const [verdict] = judgeAll('own', [name], { registrations: [], below: [NOTHING_BELOW], ...found })
     return verdict?.status === 'invalid' ? verdict.code : verdict?.status

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createSqliteKeyStore, createSqliteStore, type SqliteStore } from '../../src/sqlite/index.ts'
-import { manyDomains, save } from '../../src/testing/calls.ts'
+import { createRequest, manyDomains, save, toTestName } from '../../src/testing/calls.ts'
 import { rejection } from '../fixtures.ts'
 import { createFolder } from './create-folder.ts'
 import { engine, type TestDatabase } from './open-database.ts'
@@ -92,10 +92,10 @@ describe('with fake timers', () => {
 
   test("a call ends at its own time limit if that is shorter than the store's, and saves nothing later", async () => {
     const { store, other, failure } = openHeld('early.db')
-    const request = { teamId: '1', registrableDomains: ['a.com'], domains: ['a.com'], bases: [], timeLimit: 30 }
-    const decide = () => [{ domain: 'a.com', registrableDomain: 'a.com' }]
+    const names = [toTestName('a.com')]
+    const request = { ...createRequest('1', names, [], () => names), timeLimit: 30 }
     let error: unknown
-    void rejection(Promise.resolve(store.register({ ...request, decide }))).then(reason => (error = reason))
+    void rejection(Promise.resolve(store.register(request))).then(reason => (error = reason))
     await pass(29)
     expect(error).toBeUndefined()
     await pass(1)

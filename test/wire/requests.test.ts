@@ -1,10 +1,13 @@
 import { inspect } from 'node:util'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, expectTypeOf, test } from 'vitest'
 import { isApiError, type KeyContext } from '../../src/index.ts'
 import {
+  type ExportDomainsQuery,
+  type ListDomainsQuery,
   parseExportQuery,
   parseFormat,
   parseListQuery,
+  type RegisterDomainsRequest,
   readFields,
   requests,
   teamRequests,
@@ -22,6 +25,13 @@ function refusal(body: unknown, keyContext: KeyContext): string {
   }
   throw new Error('The body was accepted')
 }
+
+test('the compiler finds the same fields in each public type and its schema', () => {
+  type FieldsOf<Name extends 'body' | 'list' | 'export'> = keyof (typeof requests)[Name]['shape']
+  expectTypeOf<keyof RegisterDomainsRequest>().toEqualTypeOf<FieldsOf<'body'>>()
+  expectTypeOf<keyof ListDomainsQuery>().toEqualTypeOf<FieldsOf<'list'>>()
+  expectTypeOf<keyof ExportDomainsQuery>().toEqualTypeOf<FieldsOf<'export'>>()
+})
 
 describe('a request body sent with either kind of key', () => {
   test.each([

@@ -154,16 +154,6 @@ test('each file that is mentioned in CONTRIBUTING.md or SECURITY.md exists', () 
   expect(paths.filter(path => !existsSync(join(root, path)))).toEqual([])
 })
 
-test('CONTRIBUTING.md quotes the names of suite cases correctly', () => {
-  const quotes = [...read('CONTRIBUTING.md').matchAll(/"(MUST .+?)"/gs)].map(([, name = '']) =>
-    name.replaceAll(/\s+/g, ' '),
-  )
-  const cases = readdirSync(join(root, 'src/testing')).filter(file => file.endsWith('-cases.ts'))
-  const sources = cases.map(file => read(`src/testing/${file}`)).join()
-  expect(quotes.length).toBeGreaterThan(0)
-  expect(quotes.filter(name => !sources.includes(`name: '${name}'`))).toEqual([])
-})
-
 describe('docs/README.md', () => {
   const index = read('docs/README.md')
 

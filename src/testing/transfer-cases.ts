@@ -19,6 +19,8 @@ const soon = { synchronizeTimeLimit: SOON }
 const teamsOf = async (store: SuiteStore, domains: readonly string[]) =>
   (await lookUp(store, '1', domains)).registrations.map(({ teamId }) => teamId)
 
+const toKept = ({ domainId: _, teamId: __, createdAt: ___, synchronized: ____, ...kept }: Registration) => kept
+
 /** Whether the monitor got the release of the former ID before the registration of the new ID. */
 const isForgottenFirst = (accepted: readonly Change[], former: Registration, registration: Registration) => {
   const indexOf = (kind: Change['kind'], { domainId }: Registration) =>
@@ -50,6 +52,7 @@ export const transferCases: readonly CaseDefinition[] = [
         saved,
         found.registrations.map(({ domain }) => after.find(each => each.domain === domain)),
       )
+      checkEqual('what a transfer keeps', saved.map(toKept), found.registrations.map(toKept))
       const former = [first, second].map(each => each?.domainId)
       checkThat(
         'each transferred registration has a new ID',

@@ -222,14 +222,15 @@ function countNames(names: Names): number | undefined {
 
 /** While this many parts wait, no new names are sent. This limits the memory in use. */
 const MOST_PARTS_WAITING = 200
-/** A name that fails alone this many times is abandoned: the service works, but not for this name. */
+/** A name that fails alone this many times is put off to the end: the service works, but not for this name. */
 const MOST_OWN_FAILURES = 3
 /**
  * While every call fails, parts are split only until there are this many. Splitting would isolate a single name that
  * fails, but in an outage it would only cause more calls.
  */
 const MOST_PARTS_IN_OUTAGE = 16
-const ABANDONED = Number.POSITIVE_INFINITY
+/** The `dueAt` of a name that is sent once more, after all others have a result. */
+const AT_THE_END = Number.POSITIVE_INFINITY
 
 /** Names that are sent in one call, and what became of them so far. */
 interface Part extends Batch {
@@ -239,7 +240,7 @@ interface Part extends Batch {
   readonly ownFailures: number
   /** How many calls had succeeded when the part was last sent or, if it has failed, when it last failed. */
   readonly successesBefore: number
-  /** When the part may be sent again, as a time of `performance.now()`. `ABANDONED`: once, after all other parts. */
+  /** When the part may be sent again, as a time of `performance.now()`. Or `AT_THE_END`. */
   readonly dueAt: number
 }
 
@@ -300,7 +301,7 @@ function createQueue(names: Names, { concurrency, patience, onRead }: QueueOptio
 
   /** Whether new names may be sent. If the latest calls have all failed, only waiting parts may be sent. */
   function mayTakeNew(): boolean {
-    const count = waiting.findLastIndex(({ dueAt }) => dueAt < ABANDONED) + 1
+    const count = waiting.findLastIndex(({ dueAt }) => dueAt < AT_THE_END) + 1
     return count === 0 || (failuresInARow < concurrency && count < MOST_PARTS_WAITING)
   }
   function takeWaiting(): Part | undefined {
@@ -310,13 +311,13 @@ function createQueue(names: Names, { concurrency, patience, onRead }: QueueOptio
   }
   function retryLater(part: Part, failure: CallFailure): void {
     lastFailure = failure
-    if (part.dueAt === ABANDONED) return void abandoned.push(part)
+    if (part.dueAt === AT_THE_END) return void abandoned.push(part)
     const isOfService = failure.code === 'domain_registration_unavailable' || failure.code === 'internal_error'
     const isOwnFailure = isOfService && successes > part.successesBefore
     const ownFailures = part.ownFailures + (isOwnFailure ? 1 : 0)
     const failures = isOwnFailure ? 1 : part.failures + 1
-    const isAbandoned = part.names.length === 1 && ownFailures >= MOST_OWN_FAILURES
-    const dueAt = isAbandoned ? ABANDONED : performance.now() + toWait(failures, failure.retryAfter)
+    const isPutOff = part.names.length === 1 && ownFailures >= MOST_OWN_FAILURES
+    const dueAt = isPutOff ? AT_THE_END : performance.now() + toWait(failures, failure.retryAfter)
     const again = { ...part, failures, ownFailures, successesBefore: successes, dueAt }
     const isSplit = isOfService && part.dueAt > 0 && (isOwnFailure || waiting.length < MOST_PARTS_IN_OUTAGE)
     const parts = isSplit && part.names.length > 1 ? split(again) : [again]
@@ -324,7 +325,7 @@ function createQueue(names: Names, { concurrency, patience, onRead }: QueueOptio
   }
 
   return {
-    /** First a part that failed and is due, then new names, and at the very end an abandoned name. */
+    /** First a part that failed and is due, then new names, and at the very end a name that was put off. */
     take(): Part | undefined {
       if (end || unreadable) return undefined
       const { dueAt } = waiting[0] ?? {}
@@ -334,7 +335,7 @@ function createQueue(names: Names, { concurrency, patience, onRead }: QueueOptio
         readNext()
         return part
       }
-      return isAtEnd && dueAt === ABANDONED ? takeWaiting() : undefined
+      return isAtEnd && dueAt === AT_THE_END ? takeWaiting() : undefined
     },
     /** Takes account of a call that has ended. */
     settle(part: Part, { results, left }: BatchOutcome): void {
@@ -353,7 +354,8 @@ function createQueue(names: Names, { concurrency, patience, onRead }: QueueOptio
     left: () => [...waiting, ...abandoned],
     /** How many names were taken from the iterable. */
     taken: () => read - (next?.names.length ?? 0),
-    untilDue: () => (end || unreadable ? ABANDONED : (waiting[0]?.dueAt ?? ABANDONED) - performance.now()),
+    /** Milliseconds until a part is due; infinite if none will be. */
+    untilDue: () => (end || unreadable ? AT_THE_END : (waiting[0]?.dueAt ?? AT_THE_END)) - performance.now(),
     /**
      * Why the work is over, if no call is under way: a call failed for good, names were abandoned, or the next retry
      * would come after `patience`.
@@ -362,7 +364,7 @@ function createQueue(names: Names, { concurrency, patience, onRead }: QueueOptio
       if (end || (!isAtEnd && mayTakeNew())) return end
       const { dueAt } = waiting[0] ?? {}
       if (dueAt === undefined) return abandoned.length > 0 ? lastFailure : undefined
-      return dueAt < ABANDONED && dueAt > (failingSince ?? performance.now()) + patience ? lastFailure : undefined
+      return dueAt < AT_THE_END && dueAt > (failingSince ?? performance.now()) + patience ? lastFailure : undefined
     },
     /** @throws The error of the iterable. */
     isDone(): boolean {

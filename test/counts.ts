@@ -19,8 +19,6 @@ const table = {
   races: /*                    */ [6, 250],
   /** Random monitors, each with its own answer to each change. */
   monitors: /*                 */ [100, 10_000],
-  /** Transactions of an application that compete for the same registrable domains. */
-  transactions: /*             */ [20, 400],
   /** Places at which a connection is cut. */
   cuts: /*                     */ [6, 24],
   /**

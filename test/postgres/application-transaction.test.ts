@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFin
 import { importDomains } from '../../src/operations/import-domains.ts'
 import { registerDomains } from '../../src/operations/register-domains.ts'
 import { transfer } from '../../src/operations/transfer.ts'
+import { toDatabase } from '../../src/postgres/drivers.ts'
 import {
   createPostgresKeyStore,
   createPostgresStore,
@@ -13,9 +14,9 @@ import type { Change } from '../../src/rules/registration.ts'
 import { createUuidGenerator } from '../../src/runtime/uuid.ts'
 import { createRequest, manyDomains, save, toDomains, toTestName } from '../../src/testing/calls.ts'
 import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/index.ts'
-import { counts, sample, seed } from '../counts.ts'
+import { createDeadline, TimeLimitError } from '../../src/time/deadline.ts'
+import { counts, sample } from '../counts.ts'
 import { rejection, team1, team2, teams } from '../fixtures.ts'
-import { createRandom, type Random } from '../random.ts'
 import { openDatabase, type TestServer } from './server.ts'
 
 const table = 'domain_registration.names'
@@ -349,29 +350,36 @@ test('a statement may take 60 % of the time left, even after a wait for the turn
   expect(limits).toEqual([0.9 * 10_000, 0, 0.9 * 9000, 0.9 * 9000 - 5000, 0].map(left => Math.floor(0.6 * left)))
 })
 
-test('a call that fails rejects only once its rollback is complete', async () => {
-  const events: string[] = []
+test('a call that fails rejects only once its rollback is complete, and sends nothing afterwards', async () => {
+  const answered: string[] = []
   await client.query('BEGIN')
   async function query(text: string, values: unknown[]) {
     const answer = await client.query(text, values)
     if (text.startsWith('ROLLBACK')) await new Promise(resolve => setTimeout(resolve, 50))
-    if (/^(ROLLBACK|RELEASE)/.test(text)) events.push(text.split(' ')[0] as string)
+    answered.push(text.split(' ')[0] as string)
     return answer
   }
-  const store = createPostgresStore({ database: { query }, findTeam })
-  const decide = () => {
+  let sendLate: () => Promise<unknown> = async () => {}
+  const failing = toDatabase({ database: { query } }, 'store').transact(createDeadline(5000), {}, async ({ write }) => {
+    sendLate = () => write({ name: '', text: 'SELECT' })
     throw new Error('nothing is saved')
-  }
-  await rejection(Promise.resolve(store.register(createRequest('1', [], [], decide))))
-  expect(events.slice(-2)).toEqual(['ROLLBACK', 'RELEASE'])
+  })
+  await expect(failing).rejects.toThrow('nothing is saved')
+  expect(answered.slice(-2)).toEqual(['ROLLBACK', 'RELEASE'])
+  const count = answered.length
+  await expect(sendLate()).rejects.toThrow(TimeLimitError)
+  expect(answered).toHaveLength(count)
 })
 
 test.each(['SAVEPOINT', 'ROLLBACK', 'RELEASE'])(
-  'a call ends at its time limit even if the connection never responds to %s',
+  'a call ends at its time limit, and sends nothing more, even if the connection never responds to %s',
   async command => {
     await client.query('BEGIN')
-    const query = (text: string, values: unknown[]) =>
-      text.startsWith(command) ? new Promise<never>(() => {}) : client.query(text, values)
+    let last = ''
+    const query = (text: string, values: unknown[]) => {
+      last = text
+      return text.startsWith(command) ? new Promise<never>(() => {}) : client.query(text, values)
+    }
     const store = createPostgresStore({ database: { query }, findTeam, timeLimit: 300 })
     const request = createRequest('1', [], [], () => {
       if (command === 'ROLLBACK') throw new Error('nothing is saved')
@@ -380,6 +388,7 @@ test.each(['SAVEPOINT', 'ROLLBACK', 'RELEASE'])(
     expect(await rejection(Promise.resolve(store.register(request)))).toMatchObject({
       message: expect.stringMatching(/^No response within .*the time limit of 300 ms$/),
     })
+    expect(last.split(' ')[0]).toBe(command)
   },
 )
 
@@ -504,79 +513,4 @@ describe('a call that times out', () => {
     await client.query('COMMIT')
     expect(await held()).toEqual(['example.org'])
   })
-})
-
-/** One transaction of an application: its own statements, calls that may time out, and a COMMIT or ROLLBACK. */
-async function runTransaction(number: number, random: Random, shared: readonly string[]) {
-  const client = await pool.connect()
-  const [created, released, late]: [string[], string[], string[]] = [[], [], []]
-  let hasEnded = false
-  const query = (text: string, values: unknown[]) => {
-    if (hasEnded) late.push(text)
-    const answer = client.query(text, values)
-    if (random.chance(0.01)) standStill(random.integer(20, 300))
-    return answer
-  }
-  await client.query('BEGIN')
-  for (let call = random.integer(1, 3); call > 0; call -= 1) {
-    const timeLimit = random.pick([100, 400, 5000])
-    const store = createPostgresStore({ database: { query }, findTeam, timeLimit, synchronize() {} })
-    const [first, ...others] = random.shuffle(shared).slice(0, 3)
-    const domains = others.map(domain => `n${call}.of-${number}.${domain}`)
-    const done = await Promise.allSettled([
-      registerDomains(team1, { domains }, store, { timeLimit }),
-      store.release('1', [`held-by-${number}.${first}`]),
-    ])
-    if (done[0].status === 'fulfilled')
-      created.push(...done[0].value.data.results.flatMap(result => ('domain' in result ? result.domain : [])))
-    if (done[1].status === 'fulfilled') released.push(...toDomains(done[1].value))
-  }
-  await client.query('INSERT INTO orders VALUES ($1)', [number])
-  const end = random.chance(0.8) ? 'COMMIT' : 'ROLLBACK'
-  hasEnded = true
-  expect((await client.query(end)).command).toBe(end)
-  // Waits for statements that the stores might send too late.
-  await new Promise(resolve => setTimeout(resolve, 20))
-  client.release()
-  return { number, isCommitted: end === 'COMMIT', created, released, late }
-}
-
-test('transactions that freeze and time out lose no acknowledged name and save no partial change', async () => {
-  const random = createRandom(seed)
-  const shared = manyDomains(6)
-  const before = Array.from({ length: counts.transactions }, (_, number) =>
-    shared.map(domain => `held-by-${number}.${domain}`),
-  )
-  const store = createPostgresStore({ database: pool, findTeam })
-  for (const domains of before) await save(store, '1', domains)
-  await pool.query('CREATE TABLE orders (number integer PRIMARY KEY)')
-
-  const ends: Awaited<ReturnType<typeof runTransaction>>[] = []
-  const remaining = before.keys()
-  async function work(): Promise<void> {
-    for (const number of remaining) ends.push(await runTransaction(number, random, shared))
-  }
-  await Promise.all(Array.from({ length: 8 }, work))
-
-  const there = new Set(await held())
-  const { rows } = await pool.query('SELECT domain, kind FROM domain_registration.changes')
-  const changes = new Map<string, string>(rows.map(row => [row.domain, row.kind]))
-  const [committed, rolledBack] = [true, false].map(is => ends.filter(({ isCommitted }) => isCommitted === is))
-  const told = { created: committed?.flatMap(end => end.created), released: committed?.flatMap(end => end.released) }
-  expect(ends.flatMap(({ late }) => late)).toEqual([])
-  expect((await pool.query('SELECT FROM orders')).rowCount).toBe(committed?.length)
-  expect(told.created?.filter(domain => !there.has(domain))).toEqual([])
-  expect(told.released?.filter(domain => there.has(domain))).toEqual([])
-  // The names of a failed call may be registered, but only if its transaction has committed.
-  for (const { number } of rolledBack ?? []) {
-    expect([...there].filter(domain => domain.includes(`.of-${number}.`))).toEqual([])
-    expect(before[number]?.filter(domain => !there.has(domain))).toEqual([])
-  }
-  const wasHeld = new Set(before.flat())
-  const isWhole = (domain: string) =>
-    wasHeld.has(domain)
-      ? there.has(domain) !== (changes.get(domain) === 'released')
-      : there.has(domain) === (changes.get(domain) === 'registered')
-  expect([...there, ...changes.keys(), ...wasHeld].filter(domain => !isWhole(domain))).toEqual([])
-  for (const domains of Object.values(told)) expect(domains?.length).toBeGreaterThan(0)
 })

@@ -297,32 +297,22 @@ describe.each([
     expect(toDomains(await save(store, '1', ['example.com']))).toEqual(['example.com'])
   })
 
-  test('succeeds on another connection if its prepared statements were deallocated', async () => {
-    const { database: pool, store } = open()
-    await save(store, '1', ['a.com', 'www.a.com'])
-    await pool.query('DEALLOCATE ALL')
-    expect(await save(store, '1', ['b.com', 'www.b.com'])).toHaveLength(2)
-  })
-
-  test('succeeds if its connection already has a different prepared statement under the same name', async () => {
-    const { database: pool } = open()
-    const database = toDatabase({ database: pool }, 'store')
-    const select = { name: 'taken', text: 'SELECT 1 AS number' }
-    const settings = { transaction_isolation: 'read committed' }
-    const read = () => database.transact(createDeadline(5000), settings, ({ send }) => send(select))
-    await pool.query('PREPARE taken AS SELECT 2')
-    expect(await read()).toEqual([{ number: 1 }])
-  })
-
-  test('succeeds if a column type has changed since its statements were prepared', async () => {
-    const { database: pool } = open()
+  test.each([
+    ['its prepared statements were deallocated', 'SELECT', 'DEALLOCATE ALL'],
+    ['its connection already has a different one under the same name', 'PREPARE find_value AS SELECT 2', 'SELECT'],
+    ['a column type has changed since then', 'SELECT', 'ALTER TABLE changing ALTER COLUMN value TYPE text'],
+  ])('succeeds with a prepared statement if %s', async (_, before, between) => {
     await foreign.query('DROP TABLE IF EXISTS changing; CREATE TABLE changing (value integer)')
+    const { database: pool } = open()
     const database = toDatabase({ database: pool }, 'store')
-    const select = { name: 'find_value', text: 'SELECT value FROM changing' }
     const settings = { transaction_isolation: 'read committed' }
-    const read = () => database.transact(createDeadline(5000), settings, ({ send }) => send(select))
-    await read()
-    await foreign.query('ALTER TABLE changing ALTER COLUMN value TYPE text')
+    const read = () =>
+      database.transact(createDeadline(5000), settings, ({ send }) =>
+        send({ name: 'find_value', text: 'SELECT value FROM changing' }),
+      )
+    await pool.query(before)
+    expect(await read()).toEqual([])
+    await pool.query(between)
     expect(await read()).toEqual([])
   })
 

@@ -6,9 +6,9 @@ import { toName } from '../rules/submitted.ts'
 import { InvalidCursorError, type ListOptions, MOST_AT_ONCE } from './contract.ts'
 
 /*
- * Checks the arguments that your application passes to the methods of a bundled store. Without these checks, an
- * application that does not use TypeScript could list the registrations of all teams by misspelling `teamId`, or
- * release nothing by passing a number as the ID of a team.
+ * Checks the arguments that your application passes to the methods of a bundled store, and the teams that it returns.
+ * Without these checks, an application that does not use TypeScript could list the registrations of all teams by
+ * misspelling `teamId`, or release nothing by passing a number as the ID of a team.
  */
 
 /** Checked {@link ListOptions}, with canonical names. */
@@ -21,6 +21,16 @@ export interface ListPage {
   readonly domain: string | undefined
   readonly below: string | undefined
 }
+
+/**
+ * Whether a registration matches the team and the cursor of a page without "below". Callers filter by name themselves.
+ */
+export const isOnPage = (
+  { teamId, after, order }: ListPage,
+  registration: { readonly teamId: string; readonly domainId: string },
+): boolean =>
+  (teamId === undefined || registration.teamId === teamId) &&
+  (after === undefined || (order === 'oldest' ? registration.domainId > after : registration.domainId < after))
 
 /** Reads an ID from a string, and returns it in the store's own form; `null` if the string cannot be an ID. */
 export type ToDomainId = (text: string) => string | null
@@ -52,6 +62,11 @@ const limitRule: Rule = {
   expected: `an integer from 0 to ${MOST_AT_ONCE}`,
 }
 
+const domainIdsRule = {
+  holds: (value: unknown) => Array.isArray(value) && value.length <= MOST_AT_ONCE && value.every(isText),
+  expected: `an array of at most ${MOST_AT_ONCE} values of domainId`,
+}
+
 const listRules: Rules = {
   teamId: teamIdRule,
   after: afterRule,
@@ -81,16 +96,6 @@ export function readListOptions(options: ListOptions = {}, toDomainId: ToDomainI
   }
 }
 
-/**
- * Whether a registration matches the team and the cursor of a page without "below". Callers filter by name themselves.
- */
-export const isOnPage = (
-  { teamId, after, order }: ListPage,
-  registration: { readonly teamId: string; readonly domainId: string },
-): boolean =>
-  (teamId === undefined || registration.teamId === teamId) &&
-  (after === undefined || (order === 'oldest' ? registration.domainId > after : registration.domainId < after))
-
 /** @throws {InvalidCursorError} */
 function readCursor(
   after: string | undefined,
@@ -119,7 +124,8 @@ export function readPendingOptions(options: Pick<ListOptions, 'after' | 'limit'>
 }
 
 /**
- * Reads which changes to retry. Skips strings that are not IDs. An ID without a pending change has no effect.
+ * Reads which changes to retry; `undefined` means all. Skips strings that are not IDs. An ID without a pending change
+ * has no effect.
  *
  * @throws {TypeError}
  */
@@ -127,26 +133,20 @@ export function readRetryOptions(
   options: { readonly domainIds?: readonly string[] | undefined } = {},
   toDomainId: ToDomainId,
 ): readonly string[] | undefined {
-  const isList = (value: unknown) => Array.isArray(value) && value.length <= MOST_AT_ONCE && value.every(isText)
-  requireOptions(options, {
-    domainIds: { holds: optional(isList), expected: `an array of at most ${MOST_AT_ONCE} values of domainId` },
-  })
-  return options.domainIds?.map(toDomainId).filter(domainId => domainId !== null)
-}
-
-/** @throws {TypeError} */
-export function readDomainId(text: string, toDomainId: ToDomainId): string | null {
-  if (!isText(text)) throw new TypeError(`The ID of a registration must be a string; it is ${describe(text)}`)
-  return toDomainId(text)
+  requireOptions(options, { domainIds: { ...domainIdsRule, holds: optional(domainIdsRule.holds) } })
+  return options.domainIds && toDomainIds(options.domainIds, toDomainId)
 }
 
 /** @throws {TypeError} */
 export function readSettleOptions(options: { readonly domainIds: readonly string[] }, toDomainId: ToDomainId) {
-  const domainIds = readRetryOptions(options, toDomainId)
-  // Without this check, a mistyped option would settle every change.
-  if (domainIds) return domainIds
-  throw new TypeError('"domainIds" is required: the IDs of the changes to settle')
+  // Required: if the option is misspelled, not every change must be settled.
+  requireOptions(options, { domainIds: domainIdsRule })
+  return toDomainIds(options.domainIds, toDomainId)
 }
+
+const toDomainIds = (texts: readonly string[], toDomainId: ToDomainId): readonly string[] => [
+  ...new Set(texts.map(toDomainId).filter(domainId => domainId !== null)),
+]
 
 /** @throws {TypeError} */
 export function readSweepOptions(options: SweepOptions = {}) {
@@ -157,6 +157,12 @@ export function readSweepOptions(options: SweepOptions = {}) {
   })
   const { limit = MOST_AT_ONCE, onError, signal } = options
   return { limit, onError, signal }
+}
+
+/** @throws {TypeError} */
+export function readDomainId(text: string, toDomainId: ToDomainId): string | null {
+  if (!isText(text)) throw new TypeError(`The ID of a registration must be a string; it is ${describe(text)}`)
+  return toDomainId(text)
 }
 
 /**

@@ -1,6 +1,8 @@
 import { beforeAll, expect, test } from 'vitest'
 import { createMemoryStore } from '../../src/memory/memory-store.ts'
+import type { Registration } from '../../src/rules/registration.ts'
 import { manyDomains, save, toDomains } from '../../src/testing/calls.ts'
+import { rejection } from '../fixtures.ts'
 
 // All bundled stores check their arguments with the same code.
 const store = createMemoryStore({ synchronize() {} })
@@ -142,6 +144,15 @@ test.each([
 test('`retryPending` rejects more than a thousand IDs', async () => {
   await expect(store.retryPending({ domainIds: Array(1001).fill('') })).rejects.toThrow('an array of at most 1000')
   expect(await store.retryPending({ domainIds: Array(1000).fill('') })).toBe(0)
+})
+
+test('`retryPending` and `settlePending` count a change once, even if its ID is passed twice', async () => {
+  const store = createMemoryStore({ onError() {}, synchronize: () => Promise.reject(new Error('refused')) })
+  const saved = await save(store, '1', ['one.com'])
+  await rejection(Promise.resolve(store.synchronize?.(saved)))
+  const [{ domainId }] = saved as [Registration]
+  const domainIds = [domainId, domainId.toUpperCase()]
+  expect([await store.retryPending({ domainIds }), await store.settlePending({ domainIds })]).toEqual([1, 1])
 })
 
 test('`listPending` lists, and a sweep pushes, at most a thousand changes by default', async () => {

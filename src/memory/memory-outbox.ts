@@ -7,8 +7,8 @@ interface Waiting {
   due: number
   refusals: number
   lastFailure: string | null
-  /** Only for a release: the ID of the registration that must be pushed first. */
-  follows?: string
+  /** For a release after a transfer: the ID of the registration that must be pushed first. */
+  follows: string | undefined
 }
 
 export function createMemoryOutbox(): StoreOutbox & { has(domainId: string): boolean } {
@@ -18,16 +18,17 @@ export function createMemoryOutbox(): StoreOutbox & { has(domainId: string): boo
 
   function add(registration: Registration, kind: Change['kind'], wait: number, follows?: string): void {
     const change = changeOf(registration, kind)
-    const waiting = { change, due: after(wait), refusals: 0, lastFailure: null }
-    changes.set(change.domainId, follows === undefined ? waiting : { ...waiting, follows })
+    changes.set(change.domainId, { change, due: after(wait), refusals: 0, lastFailure: null, follows })
   }
 
   return {
     add,
 
     transfer(former, registration, wait) {
-      for (const waiting of former.synchronized ? [] : changes.values())
-        if (waiting.follows === former.domainId) waiting.follows = registration.domainId
+      if (!former.synchronized) {
+        for (const waiting of changes.values())
+          if (waiting.follows === former.domainId) waiting.follows = registration.domainId
+      }
       add(former, 'released', wait, registration.domainId)
       add(registration, 'registered', 0)
     },
@@ -98,19 +99,13 @@ const toPending = ({ change, due, refusals, lastFailure }: Waiting): PendingChan
   lastFailure,
 })
 
-function toStats(all: readonly Waiting[]): PendingStats {
+function toStats(all: Waiting[]): PendingStats {
+  all.sort((one, other) => one.change.at.getTime() - other.change.at.getTime())
   const refused = all.filter(({ refusals }) => refusals > 0)
-  const longest = findOldest(refused)
   return {
     count: all.length,
     refused: refused.length,
-    oldest: findOldest(all)?.change.at ?? null,
-    longestRefused: longest ? toPending(longest) : null,
+    oldest: all[0]?.change.at ?? null,
+    longestRefused: refused[0] ? toPending(refused[0]) : null,
   }
-}
-
-function findOldest(all: readonly Waiting[]): Waiting | undefined {
-  let oldest = all[0]
-  for (const waiting of all) if (oldest && waiting.change.at < oldest.change.at) oldest = waiting
-  return oldest
 }

@@ -1,18 +1,16 @@
 import { optional, requireOptions } from '../options.ts'
 import type { Name } from '../rules/name.ts'
-import { addBelow, isParted } from '../rules/overlap.ts'
+import { isParted } from '../rules/overlap.ts'
 import {
-  COUNTED_AT_LEAST,
   FOUND_BEHIND_SUFFIXES,
   type LookUp,
   type LookUpResult,
   type NamesBelow,
-  NOTHING_BELOW,
   type Registration,
   type Team,
 } from '../rules/registration.ts'
 import { createUuidGenerator, timeOfUuid } from '../runtime/uuid.ts'
-import { isOnPage, type ListPage, type ReleaseKeys, toTeam, toUuid } from '../store/arguments.ts'
+import { isOnPage, type ReleaseKeys, toTeam, toUuid } from '../store/arguments.ts'
 import {
   createManagedStore,
   type ManagedStore,
@@ -42,8 +40,8 @@ type StoredRegistration = Omit<Registration, 'synchronized'>
 
 /**
  * Creates a store in memory, for a first try and for tests. Its registrations are lost when the process ends. The store
- * scans all registrations for each wildcard and each release, and for each call of a team with a limit. A sweep scans
- * all pending changes. For more than about ten thousand registrations, use SQLite.
+ * scans all registrations for each wildcard, for each page of a list, and for each call of a team with a limit. A sweep
+ * scans all pending changes. For more than about ten thousand registrations, use SQLite.
  *
  * @throws {TypeError} if an option is invalid or unknown.
  *
@@ -68,77 +66,60 @@ export function createMemoryStore({ teams: firstTeams, ...options }: MemoryStore
   return { ...store, addTeam }
 }
 
-/** Keeps registrations in the order of registration, which is also the order of their IDs. */
-function createTable() {
+/** Creates the backend of a memory store. Each of its steps is atomic, because each is synchronous. */
+export function createMemoryBackend(): StoreBackend {
   const byDomain = new Map<string, StoredRegistration>()
-  let ordered: StoredRegistration[] = []
+  /** In the order of the IDs, which is the order of registration. */
+  let byId = new Map<string, StoredRegistration>()
+  const outbox = createMemoryOutbox()
   const createId = createUuidGenerator()
   /** The earliest time that a new ID may contain, because new IDs must sort after all imported ones. */
   let firstTime = 0
-
-  function add(stored: StoredRegistration): void {
-    byDomain.set(stored.domain, stored)
-    ordered.push(stored)
-  }
-
-  return {
-    ordered: (): readonly StoredRegistration[] => ordered,
-    findByDomain: (domains: readonly string[]) => domains.flatMap(domain => byDomain.get(domain) ?? []),
-    findById(id: string): StoredRegistration | undefined {
-      const stored = ordered[findIndex(ordered, id)]
-      return stored?.domainId === id ? stored : undefined
-    },
-    count: (teamId: string | undefined): number =>
-      teamId === undefined ? ordered.length : ordered.filter(stored => stored.teamId === teamId).length,
-    create(teamId: string, names: readonly Name[]): readonly StoredRegistration[] {
-      const createdAt = new Date()
-      const time = Math.max(createdAt.getTime(), firstTime)
-      const created = names.map(({ domain, registrableDomain }) => ({
-        domainId: createId(time),
-        domain,
-        registrableDomain,
-        teamId,
-        createdAt,
-      }))
-      created.forEach(add)
-      return created
-    },
-    import(all: readonly StoredRegistration[]): void {
-      all.forEach(add)
-      for (const { domainId } of all) firstTime = Math.max(firstTime, timeOfUuid(domainId) + 1)
-      ordered.sort((one, other) => (one.domainId < other.domainId ? -1 : 1))
-    },
-    remove(all: ReadonlySet<StoredRegistration>): void {
-      for (const { domain } of all) byDomain.delete(domain)
-      ordered = ordered.filter(stored => !all.has(stored))
-    },
-  }
-}
-
-/** Creates the backend of a memory store. Each of its steps is atomic, because each is synchronous. */
-export function createMemoryBackend(): StoreBackend {
-  const table = createTable()
-  const outbox = createMemoryOutbox()
 
   const toRegistration = (stored: StoredRegistration): Registration => ({
     ...stored,
     synchronized: !outbox.has(stored.domainId),
   })
 
+  function add(stored: StoredRegistration): void {
+    byDomain.set(stored.domain, stored)
+    byId.set(stored.domainId, stored)
+  }
+
+  function remove({ domain, domainId }: StoredRegistration): void {
+    byDomain.delete(domain)
+    byId.delete(domainId)
+  }
+
+  function create(teamId: string, names: readonly Name[]): readonly StoredRegistration[] {
+    const createdAt = new Date()
+    const time = Math.max(createdAt.getTime(), firstTime)
+    const created = names.map(({ domain, registrableDomain }) => {
+      return { domainId: createId(time), domain, registrableDomain, teamId, createdAt }
+    })
+    created.forEach(add)
+    return created
+  }
+
+  const findByDomain = (domains: readonly string[]) => domains.flatMap(domain => byDomain.get(domain) ?? [])
+
+  function findAll(teamId?: string): StoredRegistration[] {
+    const all = [...byId.values()]
+    return teamId === undefined ? all : all.filter(stored => stored.teamId === teamId)
+  }
+
   function find({ teamId, domains, bases, needsCount }: LookUp): LookUpResult {
-    const all = bases.length === 0 ? [] : table.ordered()
-    const isOwn = (stored: StoredRegistration) => stored.teamId === teamId
-    const ownFirst = [...all.filter(isOwn), ...all.filter(stored => !isOwn(stored))]
+    const all = bases.length === 0 ? [] : findAll()
     return {
-      registrations: table.findByDomain(domains).map(toRegistration),
-      below: bases.map(base => findBelow(base, ownFirst, teamId)),
-      ...(needsCount && { teamCount: table.count(teamId) }),
+      registrations: findByDomain(domains).map(toRegistration),
+      below: bases.map(base => findBelow(base, all, teamId)),
+      ...(needsCount && { teamCount: findAll(teamId).length }),
     }
   }
 
   function findOwn(teamId: string, { names, domainIds }: ReleaseKeys): readonly StoredRegistration[] {
-    const byDomain = table.findByDomain(names.map(({ domain }) => domain))
-    const found = new Set([...byDomain, ...domainIds.flatMap(id => table.findById(id) ?? [])])
+    const byName = findByDomain(names.map(({ domain }) => domain))
+    const found = new Set([...byName, ...domainIds.flatMap(id => byId.get(id) ?? [])])
     return [...found].filter(stored => stored.teamId === teamId)
   }
 
@@ -146,7 +127,7 @@ export function createMemoryBackend(): StoreBackend {
     outbox,
     find,
     get(domainId) {
-      const found = table.findById(domainId)
+      const found = byId.get(domainId)
       return found ? toRegistration(found) : null
     },
     toDomainId: toUuid,
@@ -155,7 +136,7 @@ export function createMemoryBackend(): StoreBackend {
       const { teamId, lease } = step
       const found = find(step)
       const { created, waiting } = step.decide(found)
-      const newcomers = table.create(teamId, created)
+      const newcomers = create(teamId, created)
       step.willSave?.(newcomers.map(({ domainId }) => domainId))
       if (lease !== null) {
         for (const stored of newcomers) outbox.add(toRegistration(stored), 'registered', lease)
@@ -171,17 +152,17 @@ export function createMemoryBackend(): StoreBackend {
         const { synchronized } = registration
         if (isPushed || !synchronized) outbox.add(registration, 'released', synchronized ? 0 : lease)
       }
-      table.remove(new Set(own))
+      own.forEach(remove)
       return released
     },
 
     transfer({ from, to, needsCount, decide }, keys, { lease, isPushed }) {
       const own = findOwn(from, keys)
       const registrations = own.map(toRegistration)
-      const found = { registrations, ...(needsCount && { teamCount: table.count(to) }) }
+      const found = { registrations, ...(needsCount && { teamCount: findAll(to).length }) }
       if (!decide(found)) return { found, saved: [] }
-      table.remove(new Set(own))
-      const created = table.create(to, own)
+      own.forEach(remove)
+      const created = create(to, own)
       for (const [index, former] of registrations.entries()) {
         const registration = toRegistration(created[index] as StoredRegistration)
         if (isPushed || !former.synchronized) outbox.transfer(former, registration, former.synchronized ? 0 : lease)
@@ -190,67 +171,45 @@ export function createMemoryBackend(): StoreBackend {
     },
 
     import({ domainIds, decide, ...question }) {
-      const takenIds = domainIds.filter(id => table.findById(id) || outbox.has(id))
+      const takenIds = domainIds.filter(id => byId.has(id) || outbox.has(id))
       const findings = { ...find(question), takenIds }
-      const given = decide(findings)
-      const waiting = given.filter(({ synchronized }) => !synchronized)
-      table.import(given.map(({ synchronized: _, ...stored }) => stored))
-      for (const registration of waiting) outbox.add(registration, 'registered', 0)
+      for (const registration of decide(findings)) {
+        const { synchronized, ...stored } = registration
+        add(stored)
+        firstTime = Math.max(firstTime, timeOfUuid(stored.domainId) + 1)
+        if (!synchronized) outbox.add(registration, 'registered', 0)
+      }
+      byId = new Map([...byId].sort(([one], [other]) => (one < other ? -1 : 1)))
       return findings
     },
 
-    list: page =>
-      listPage(page.domain === undefined ? table.ordered() : table.findByDomain([page.domain]), page).map(
-        toRegistration,
-      ),
-    count: table.count,
+    list(page) {
+      const { teamId, after, limit, order, domain, below } = page
+      if (below !== undefined) return listBelow(findAll(teamId), below, after).slice(0, limit).map(toRegistration)
+      const ordered = order === 'newest' ? findAll().reverse() : byId.values()
+      const listed: StoredRegistration[] = []
+      for (const stored of domain === undefined ? ordered : findByDomain([domain])) {
+        if (listed.length === limit) break
+        if (isOnPage(page, stored)) listed.push(stored)
+      }
+      return listed.map(toRegistration)
+    },
+
+    count: teamId => findAll(teamId).length,
   }
 }
 
-/** @param ownFirst The calling team's registrations, then all others. */
-function findBelow(base: string, ownFirst: readonly StoredRegistration[], teamId: string): NamesBelow {
+function findBelow(base: string, all: readonly StoredRegistration[], teamId: string): NamesBelow {
   const end = `.${base}`
-  let below = NOTHING_BELOW
-  for (const stored of ownFirst) {
-    if (!stored.domain.endsWith(end)) continue
-    if (isParted(stored, base)) {
-      if (below.behindSuffixes.length < FOUND_BEHIND_SUFFIXES)
-        below = { ...below, behindSuffixes: [...below.behindSuffixes, stored] }
-    } else below = addBelow(below, stored, teamId)
-    if (below.ownCount === COUNTED_AT_LEAST || below.heldByOthers) break
+  const below = all.filter(({ domain }) => domain.endsWith(end))
+  const within = below.filter(stored => !isParted(stored, base))
+  const own = within.filter(stored => stored.teamId === teamId)
+  return {
+    ownDomains: own.slice(0, 3).map(({ domain }) => domain),
+    ownCount: own.length,
+    heldByOthers: own.length < within.length,
+    behindSuffixes: below.filter(stored => isParted(stored, base)).slice(0, FOUND_BEHIND_SUFFIXES),
   }
-  return below
-}
-
-/** Returns the index of the first registration whose ID is equal to or greater than the given ID. */
-function findIndex(ordered: readonly StoredRegistration[], id: string): number {
-  let [low, high] = [0, ordered.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((ordered[middle] as StoredRegistration).domainId < id) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
-/** Lists a page. The scan starts at the cursor, so all pages together visit each registration only once. */
-function listPage(ordered: readonly StoredRegistration[], page: ListPage): StoredRegistration[] {
-  const { teamId, after, limit, order, below } = page
-  if (below !== undefined) {
-    const listed = ordered.filter(stored => teamId === undefined || stored.teamId === teamId)
-    return listBelow(listed, below, after).slice(0, limit)
-  }
-  const step = order === 'oldest' ? 1 : -1
-  const first = order === 'oldest' ? 0 : ordered.length - 1
-  // The registration at the cursor is not on the page.
-  const start = after === undefined ? first : findIndex(ordered, after) + Math.min(step, 0)
-  const listed: StoredRegistration[] = []
-  for (let index = start; listed.length < limit; index += step) {
-    const stored = ordered[index]
-    if (!stored) break
-    if (isOnPage(page, stored)) listed.push(stored)
-  }
-  return listed
 }
 
 /** Lists the registrations below a base in the order of their paths, after the given name. */

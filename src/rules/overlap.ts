@@ -134,7 +134,7 @@ function addNoLongerParted(below: NamesBelow, wildcard: Name, teamId: string): N
 }
 
 /** Adds a registration to the registrations below a base. */
-export function addBelow(below: NamesBelow, { domain, teamId: owner }: Owned, teamId: string): NamesBelow {
+function addBelow(below: NamesBelow, { domain, teamId: owner }: Owned, teamId: string): NamesBelow {
   if (owner !== teamId) return { ...below, heldByOthers: true }
   return { ...below, ownDomains: [...below.ownDomains, domain].slice(0, 3), ownCount: below.ownCount + 1 }
 }

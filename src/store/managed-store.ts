@@ -24,7 +24,7 @@ import type {
   Team,
 } from '../rules/registration.ts'
 import type { Awaitable } from '../time/awaitable.ts'
-import { isPromiseLike, timeLimitRule } from '../time/deadline.ts'
+import { timeLimitRule } from '../time/deadline.ts'
 import {
   type ListPage,
   type ReleaseKeys,
@@ -241,20 +241,18 @@ export const managedStoreRules: Rules = {
  */
 export function createManagedStore(backend: StoreBackend, options: ManagedStoreOptions): ManagedStore {
   requireOptions(options, managedStoreRules)
+  const { outbox, transfer, isInTransaction = false } = backend
   const { findTeam, synchronize: push, onError = createSynchronizationLog() } = options
-  const { synchronizeTimeLimit: timeLimit = DEFAULT_PUSH_TIME_LIMIT } = options
-  const { outbox, isInTransaction = false } = backend
-  const { batchSize = push?.batchSize, maxPushes } = options
+  const { synchronizeTimeLimit: timeLimit = DEFAULT_PUSH_TIME_LIMIT, batchSize = push?.batchSize, maxPushes } = options
   requireOptions({ batchSize }, { batchSize: countRule }, 'property', 'properties of synchronize')
   const toDomainId: ToDomainId = text => (backend.toDomainId ? backend.toDomainId(text) : text)
   const synchronizer = push && createSynchronizer({ push, timeLimit, batchSize, maxPushes }, outbox)
   const lease = push ? (isInTransaction ? 0 : leaseFor(timeLimit)) : null
   const recording = { lease: leaseFor(timeLimit), isPushed: push !== undefined }
-  const { transfer } = backend
   /** A time before the lease of a pending registration began. A process may freeze between lease and push. */
   const leasedAt = new WeakMap<Registration, number>()
 
-  function register({ decide, ...request }: RegistrationRequest): Awaitable<SavedRegistrations> {
+  async function register({ decide, ...request }: RegistrationRequest): Promise<SavedRegistrations> {
     // A call pushes the registrations that it creates. It also pushes pending registrations of its team if their exact
     // names are in the call. If a pending wildcard covers a name of the call, but is not itself in the call, only
     // sweeps push it. Otherwise calls would renew the wildcard's lease again and again.
@@ -262,7 +260,7 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
     const isWaiting = (registration: Registration) =>
       !registration.synchronized && registration.teamId === request.teamId && isNamed(registration)
     let decidedAt = performance.now()
-    const result = backend.register({
+    const result = await backend.register({
       ...request,
       lease,
       decide(found) {
@@ -270,12 +268,10 @@ export function createManagedStore(backend: StoreBackend, options: ManagedStoreO
         return { created: decide(found), waiting: lease ? found.registrations.filter(isWaiting) : [] }
       },
     })
-    const note = (result: SavedRegistrations) => {
-      for (const registration of [...(result?.found?.registrations ?? []), ...(result?.saved ?? [])])
-        if (!registration.synchronized) leasedAt.set(registration, decidedAt)
-      return result
-    }
-    return isPromiseLike(result) ? result.then(note) : note(result)
+    // The core rejects a malformed result.
+    for (const registration of [...(result?.found?.registrations ?? []), ...(result?.saved ?? [])])
+      if (!registration.synchronized) leasedAt.set(registration, decidedAt)
+    return result
   }
 
   return {

@@ -69,7 +69,7 @@ export const waitForStore = <T>(
 ): Awaitable<T> => (isInTransaction ? answer : deadline.wait(answer, limit))
 
 /** Whether a value is not there yet. */
-export function isPromiseLike<T>(value: Awaitable<T>): value is PromiseLike<T> {
+function isPromiseLike<T>(value: Awaitable<T>): value is PromiseLike<T> {
   return typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === 'function'
 }
 

@@ -1,37 +1,24 @@
 import { describe, expect, test } from 'vitest'
 import type { Name } from '../../src/rules/name.ts'
-import { judge, judgeAll } from '../../src/rules/overlap.ts'
+import { judgeAll, type Verdict } from '../../src/rules/overlap.ts'
 import { type LookUpResult, NOTHING_BELOW } from '../../src/rules/registration.ts'
-import { createRegistrationRequest } from '../../src/rules/request.ts'
-import { toTestRegistration } from '../../src/testing/calls.ts'
+import { createLookUp, createRegistrationRequest } from '../../src/rules/request.ts'
+import { save, toTestName } from '../../src/testing/calls.ts'
+import { createStore } from '../fixtures.ts'
+import { verdictOf } from './brute-force.ts'
 
-const toName = (domain: string): Name => ({ domain, registrableDomain: domain.split('.').slice(-2).join('.') })
-
-/**
- * Judges one name against the registrations of two teams. The findings of the store are computed here by brute force,
- * directly from the rule.
- */
-function verdictOf(submitted: string, own: readonly string[], others: readonly string[] = []) {
-  const owners = new Map([
-    ...own.map(domain => [domain, 'own'] as const),
-    ...others.map(domain => [domain, 'other'] as const),
-  ])
-  const isBelow = (domain: string) => domain.endsWith(submitted.slice(1)) && domain !== submitted
-  return judge(toName(submitted), 'own', {
-    ownerOf: domain => owners.get(domain),
-    wildcardsAbove: ({ domain }) =>
-      [...owners]
-        .filter(([held]) => held.startsWith('*.') && domain.endsWith(held.slice(1)) && domain !== held)
-        .sort(([one], [other]) => other.length - one.length)
-        .map(([held, teamId]) => ({ domain: held, teamId })),
-    below: () => ({
-      ...NOTHING_BELOW,
-      ownDomains: own.filter(isBelow).slice(0, 3),
-      ownCount: own.filter(isBelow).length,
-      heldByOthers: others.some(isBelow),
-    }),
-  })
+/** Judges one name of team 1 against the registrations of teams 1 and 2. */
+async function judgeOne(submitted: Name, own: readonly (string | Name)[], others: readonly (string | Name)[] = []) {
+  const store = createStore()
+  await save(store, '1', own)
+  await save(store, '2', others)
+  const [verdict] = judgeAll('1', [submitted], await store.find(createLookUp('1', [submitted])))
+  return verdict
 }
+const judgeDomain = (submitted: string, ...registered: [readonly string[], (readonly string[])?]) =>
+  judgeOne(toTestName(submitted), ...registered)
+
+const toCode = (verdict: Verdict | undefined) => (verdict?.status === 'invalid' ? verdict.code : verdict?.status)
 
 const outcomes = [
   // [result, submitted name, names of its team, names of another team]
@@ -88,16 +75,19 @@ const list = (names: readonly string[]) => names.join(' and ') || 'nothing'
 describe('overlap', () => {
   test.each(outcomes.map(each => [each[1], each[0], list(each[2]), list(each[3]), ...each] as const))(
     'the result for %s is "%s" if the calling team has registered %s, and the other team has registered %s',
-    (_submitted, _result, _own, _others, expected, submitted, own, others) => {
-      const verdict = verdictOf(submitted, own, others)
-      expect(verdict.status === 'invalid' ? verdict.code : verdict.status).toBe(expected)
+    async (_submitted, _result, _own, _others, expected, submitted, own, others) => {
+      expect(toCode(await judgeDomain(submitted, own, others))).toBe(expected)
+      const registered = [own, others].flatMap((domains, index) =>
+        domains.map(domain => ({ ...toTestName(domain), teamId: String(index + 1) })),
+      )
+      expect(verdictOf(toTestName(submitted), '1', registered)).toBe(expected)
     },
   )
 })
 
 describe('messages about conflicts', () => {
-  test('name the closest wildcard of the same team', () => {
-    expect(verdictOf('a.b.example.com', ['*.example.com', '*.b.example.com'])).toMatchObject({
+  test('name the closest wildcard of the same team', async () => {
+    expect(await judgeDomain('a.b.example.com', ['*.example.com', '*.b.example.com'])).toMatchObject({
       reason: 'wildcard_conflict',
       conflicts: ['*.b.example.com'],
       count: 1,
@@ -105,48 +95,36 @@ describe('messages about conflicts', () => {
     })
   })
 
-  test('list up to three names of the same team and count the rest', () => {
-    const own = ['a', 'b', 'c', 'd', 'e'].map(label => `${label}.example.com`)
-    const message = (rest: string) =>
-      expect.stringContaining(`would cover "a.example.com", "b.example.com", "c.example.com"${rest}, which`)
-    const conflicts = own.slice(0, 3)
-    expect(verdictOf('*.example.com', conflicts)).toMatchObject({ conflicts, count: 3, message: message('') })
-    const four = { conflicts, count: 4, message: message(' and 1 more') }
-    expect(verdictOf('*.example.com', own.slice(0, 4))).toMatchObject(four)
-    expect(verdictOf('*.example.com', own)).toMatchObject({ conflicts, count: 5, message: message(' and 2 more') })
-  })
-
-  test('say "at least" if the store stopped counting at 1000', () => {
-    const verdict = judge(toName('*.example.com'), 'own', {
-      ownerOf: () => undefined,
-      wildcardsAbove: () => [],
-      below: () => ({
-        ...NOTHING_BELOW,
-        ownDomains: ['a', 'b', 'c', 'd'].map(label => `${label}.example.com`),
-        ownCount: 1000,
-      }),
-    })
-    expect(verdict).toMatchObject({
-      conflicts: ['a.example.com', 'b.example.com', 'c.example.com'],
-      message: expect.stringContaining('"c.example.com" and at least 997 more'),
+  test.each([
+    [3, ''],
+    [4, ' and 1 more'],
+    [5, ' and 2 more'],
+    [1003, ' and at least 1000 more'],
+  ])('list up to three of %i names of the same team and count the rest', async (count, rest) => {
+    const own = Array.from({ length: count }, (_, index) => `n${index}.example.com`)
+    expect(await judgeDomain('*.example.com', own)).toMatchObject({
+      conflicts: own.slice(0, 3),
+      count,
+      message: expect.stringContaining(
+        `would cover "n0.example.com", "n1.example.com", "n2.example.com"${rest}, which`,
+      ),
     })
   })
 
-  test('quote a name as sent, and the conflicting names in readable form', () => {
-    const sent = { ...toName('*.xn--bcher-kva.de'), input: ' *.Bücher.de.' }
-    const ownDomains = ['a.xn--bcher-kva.de', 'xn--pple-43d.xn--bcher-kva.de']
-    const below = () => ({ ...NOTHING_BELOW, ownDomains, ownCount: 2 })
-    expect(judge(sent, 'own', { ownerOf: () => undefined, wildcardsAbove: () => [], below })).toMatchObject({
-      conflicts: ownDomains,
+  test('quote a name as sent, and the conflicting names in readable form', async () => {
+    const sent = { ...toTestName('*.xn--bcher-kva.de'), input: ' *.Bücher.de.' }
+    const conflicts = ['a.xn--bcher-kva.de', 'xn--pple-43d.xn--bcher-kva.de']
+    expect(await judgeOne(sent, conflicts)).toMatchObject({
+      conflicts,
       message:
         '"*.Bücher.de." would cover "a.bücher.de", "xn--pple-43d.bücher.de", ' +
         'which this team has registered and must delete first.',
     })
   })
 
-  test('reveal nothing about another team', () => {
+  test('reveal nothing about another team', async () => {
     for (const others of [['*.example.com'], ['secret.b.example.com'], ['*.b.example.com']]) {
-      expect(verdictOf('*.b.example.com', [], others)).toEqual({
+      expect(await judgeDomain('*.b.example.com', [], others)).toEqual({
         status: 'invalid',
         code: 'domain_already_licensed',
         reason: 'domain_already_licensed',
@@ -158,7 +136,7 @@ describe('messages about conflicts', () => {
 
 describe('the names of one call', () => {
   function decide(...domains: string[]) {
-    const names = domains.map(toName)
+    const names = domains.map(toTestName)
     const request = createRegistrationRequest({ teamId: 'own', submitted: names, timeLimit: 1000 })
     const nothing: LookUpResult = { registrations: [], below: request.bases.map(() => NOTHING_BELOW) }
     const created = request.decide(nothing).map(({ domain }) => domain)
@@ -196,7 +174,7 @@ describe('the names of one call', () => {
   test('count as subdomains of a later wildcard', () => {
     const { request } = decide('a.x.com', '*.x.com')
     const below = [{ ...NOTHING_BELOW, ownDomains: ['b.x.com'], ownCount: 1, heldByOthers: true }]
-    const verdicts = judgeAll('own', ['a.x.com', '*.x.com'].map(toName), { registrations: [], below })
+    const verdicts = judgeAll('own', ['a.x.com', '*.x.com'].map(toTestName), { registrations: [], below })
     expect(request.bases).toEqual(['x.com'])
     expect(verdicts[1]).toMatchObject({ message: expect.stringContaining('"b.x.com", "a.x.com", which') })
   })
@@ -224,38 +202,31 @@ describe('wildcards and public suffixes:', () => {
   // s3.amazonaws.com is a public suffix, so each bucket may belong to someone else.
   const bucket = { domain: 'bucket.s3.amazonaws.com', registrableDomain: 'bucket.s3.amazonaws.com' }
   const wide = { domain: '*.amazonaws.com', registrableDomain: 'amazonaws.com' }
-  const hold = (name: Name, teamId: string) => toTestRegistration(name.domain, { ...name, teamId })
-  const judgeOne = (name: Name, found: Partial<LookUpResult>) => {
-    const [verdict] = judgeAll('own', [name], { registrations: [], below: [NOTHING_BELOW], ...found })
-    return verdict?.status === 'invalid' ? verdict.code : verdict?.status
-  }
 
-  test('a wildcard does not cover a name if a public suffix is between them', () => {
-    const { domains } = createRegistrationRequest({ teamId: 'own', submitted: [bucket], timeLimit: 1000 })
+  test('a wildcard does not cover a name if a public suffix is between them', async () => {
+    const { domains } = createLookUp('1', [bucket])
     expect(domains).toEqual([bucket.domain, '*.s3.amazonaws.com', '*.amazonaws.com'])
-    expect(judgeOne(bucket, { registrations: [hold(wide, 'other')] })).toBe('created')
-    const below = [{ ...NOTHING_BELOW, behindSuffixes: [{ domain: bucket.domain, teamId: 'other' }] }]
-    expect(judgeOne(wide, { below })).toBe('created')
-    expect(judgeAll('own', [bucket, wide], { registrations: [], below: [NOTHING_BELOW] })).toEqual([
+    expect(toCode(await judgeOne(bucket, [], [wide]))).toBe('created')
+    expect(toCode(await judgeOne(wide, [], [bucket]))).toBe('created')
+    expect(judgeAll('1', [bucket, wide], { registrations: [], below: [NOTHING_BELOW] })).toEqual([
       { status: 'created' },
       { status: 'created' },
     ])
   })
 
-  test('a wildcard covers a name once the public suffix between them is removed from the suffix list', () => {
-    const held = { domain: 'shop.platform.example.com', teamId: 'own' }
-    const below = [{ ...NOTHING_BELOW, behindSuffixes: [held, { domain: 'a.b.platform.example.com', teamId: 'own' }] }]
-    const example = { domain: '*.example.com', registrableDomain: 'example.com' }
-    expect(judgeOne(example, { below })).toBe('subdomain_conflict')
-    expect(judgeOne(example, { below: [{ ...NOTHING_BELOW, behindSuffixes: [{ ...held, teamId: 'other' }] }] })).toBe(
-      'domain_already_licensed',
-    )
+  test('a wildcard covers a name once the public suffix between them is removed from the suffix list', async () => {
+    const removed = 'shop.no-longer-a-suffix.amazonaws.com'
+    // The store need not return all names behind suffixes.
+    const buckets = Array.from({ length: 90 }, (_, index) => `b${index}.s3.amazonaws.com`)
+    const behind = [...buckets, removed].map(domain => ({ domain, registrableDomain: domain }))
+    expect(toCode(await judgeOne(wide, behind))).toBe('subdomain_conflict')
+    expect(toCode(await judgeOne(wide, [], behind))).toBe('domain_already_licensed')
   })
 
-  test('a wildcard still covers every name below it after its base has become a public suffix', () => {
-    const old = hold({ domain: '*.github.io', registrableDomain: 'github.io' }, 'other')
+  test('a wildcard still covers every name below it after its base has become a public suffix', async () => {
+    const former = { domain: '*.github.io', registrableDomain: 'github.io' }
     const name = { domain: 'www.me.github.io', registrableDomain: 'me.github.io' }
-    expect(judgeOne(name, { registrations: [old] })).toBe('domain_already_licensed')
-    expect(judgeOne(name, { registrations: [{ ...old, teamId: 'own' }] })).toBe('wildcard_conflict')
+    expect(toCode(await judgeOne(name, [], [former]))).toBe('domain_already_licensed')
+    expect(toCode(await judgeOne(name, [former]))).toBe('wildcard_conflict')
   })
 })

@@ -114,26 +114,6 @@ describe('a call fails as a whole, and the error gives the reason,', () => {
     expect(database.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
   })
 
-  test('if the disk becomes full during a release; no name is released', async () => {
-    const database = open('full-release.db')
-    const store = createStore({ database, synchronize() {} })
-    const domains = Array.from({ length: 900 }, (_, index) => `www.n${index}.com`)
-    await save(store, '1', domains)
-    const kinds = async () => new Set((await store.listPending()).map(({ kind }) => kind))
-    // Each release records a change, which takes more space than the deleted registration frees.
-    database.exec(`CREATE TABLE ballast (x); CREATE TRIGGER fill AFTER INSERT ON domain_registration_changes
-      BEGIN INSERT INTO ballast VALUES (zeroblob(8000)); END`)
-    const [size] = database.prepare('PRAGMA page_count').all() as { page_count: number }[]
-    database.prepare(`PRAGMA max_page_count = ${Number(size?.page_count) + 800}`).all()
-    await expect((async () => store.release('1', domains))()).rejects.toThrow(
-      'The disk or the SQLite database is full; nothing was saved',
-    )
-    expect([countNames(database), ...(await kinds())]).toEqual([900, 'registered'])
-    database.exec('DROP TRIGGER fill')
-    expect(await store.release('1', domains)).toHaveLength(900)
-    expect([countNames(database), ...(await kinds())]).toEqual([0, 'released'])
-  })
-
   test('if the database handle was closed', async () => {
     const database = openDatabase()
     const store = createStore({ database })

@@ -1,3 +1,4 @@
+import { renameSync, rmSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createSqliteKeyStore, createSqliteStore, type SqliteStore } from '../../src/sqlite/index.ts'
 import { createRequest, manyDomains, save, toTestName } from '../../src/testing/calls.ts'
@@ -5,8 +6,107 @@ import { rejection } from '../fixtures.ts'
 import { createFolder } from './create-folder.ts'
 import { engine, type TestDatabase } from './open-database.ts'
 
-const { open } = createFolder()
+const { open, pathOf } = createFolder()
 const findTeam = () => null
+
+test.each([
+  [undefined, 2],
+  ['full', 2],
+  ['normal', 1],
+] as const)(
+  'if the option `synchronous` is %s, PRAGMA synchronous is %i, and PRAGMA busy_timeout is 0',
+  (synchronous, level) => {
+    const database = open()
+    createSqliteStore({ database, findTeam, synchronous })
+    expect(database.prepare('PRAGMA synchronous').all()).toEqual([{ synchronous: level }])
+    expect(database.prepare('PRAGMA busy_timeout').all()).toEqual([{ timeout: 0 }])
+  },
+)
+
+/**
+ * A database whose first `fails` attempts to switch to write-ahead logging fail, and the statements that were sent to
+ * this database.
+ */
+function openWatched({ mode = 'delete', fails = 0, failure = 'database is locked' } = {}) {
+  const database = open()
+  const sent: string[] = []
+  const answers: Readonly<Record<string, () => unknown[]>> = {
+    'PRAGMA journal_mode': () => [{ journal_mode: mode }],
+    'PRAGMA journal_mode = WAL': () => {
+      if (fails > 0) {
+        fails -= 1
+        throw new Error(failure)
+      }
+      return []
+    },
+  }
+  const watched: TestDatabase = {
+    close: () => database.close(),
+    exec(sql) {
+      sent.push(sql)
+      return database.exec(sql)
+    },
+    prepare(sql) {
+      if (!sql.startsWith('PRAGMA journal')) return database.prepare(sql)
+      sent.push(sql)
+      const all = () => answers[sql]?.() ?? database.prepare(sql).all()
+      return { all, run: all }
+    },
+  }
+  return { database, watched, settings: () => sent.filter(sql => !sql.includes('CREATE TABLE')) }
+}
+
+const TRY = ['PRAGMA journal_mode', 'PRAGMA journal_mode = WAL']
+const WAIT = ['BEGIN IMMEDIATE', 'COMMIT']
+
+test.each([
+  ['switches to write-ahead logging', {}, TRY],
+  ['that already uses write-ahead logging does not wait for a lock', { mode: 'wal' }, ['PRAGMA journal_mode']],
+  ['switches to write-ahead logging once a lock is free', { fails: 2 }, [...TRY, ...WAIT, ...TRY, ...WAIT, ...TRY]],
+])('a store that opens a file %s', (_, options, switching) => {
+  const { database, watched, settings } = openWatched(options)
+  createSqliteStore({ database: watched, findTeam })
+  expect(settings()).toEqual([
+    'PRAGMA busy_timeout = 5000',
+    ...switching,
+    'PRAGMA synchronous = full',
+    'PRAGMA journal_size_limit = 67108864',
+    ...WAIT,
+    'PRAGMA busy_timeout = 0',
+  ])
+  expect(database.prepare('PRAGMA journal_size_limit').all()).toEqual([{ journal_size_limit: 67108864 }])
+})
+
+test.each([
+  ['another connection holds the lock for too long', 'database is locked', 'Other connections held the write lock'],
+  ['the disk fails', 'disk I/O error', 'could not be read or written'],
+])('createSqliteStore throws if it cannot switch to write-ahead logging because %s', (_, failure, message) => {
+  const { watched, settings } = openWatched({ fails: Number.POSITIVE_INFINITY, failure })
+  expect(() => createSqliteStore({ database: watched, findTeam, timeLimit: 29.5 })).toThrow(message)
+  expect(settings()[0]).toBe('PRAGMA busy_timeout = 30')
+})
+
+test.each([
+  ['deleted', (file: string) => rmSync(file)],
+  [
+    'replaced',
+    (file: string) => {
+      createSqliteStore({ database: open('other.db'), findTeam })
+      renameSync(pathOf('other.db'), file)
+    },
+  ],
+])('once the file of a store was %s, every call fails, even a read', async (what, change) => {
+  const file = `${what}.db`
+  const database = open(file)
+  const store = createSqliteStore({ database, findTeam })
+  const keys = createSqliteKeyStore({ database })
+  await save(store, '1', ['a.com'])
+  change(pathOf(file))
+  const message = /was deleted or replaced while its store was in use/
+  for (const call of [() => save(store, '1', ['b.com']), async () => store.list(), async () => keys.findKey('0')])
+    expect(await rejection(call())).toMatchObject({ message: expect.stringMatching(message) })
+})
+
 const turnOfEventLoop = () => new Promise(resolve => setImmediate(resolve))
 
 /** A store, how often it has tried to get the write lock, and the first error of its database. */
@@ -79,15 +179,19 @@ describe('with fake timers', () => {
     await Promise.all(calls)
   })
 
-  test('a queued call ends at its time limit, not later', async () => {
-    const { second: hasty, other } = openHeld('exact.db', { timeLimit: 100 })
+  test('each queued call ends exactly at the time limit of its store, and does not run afterwards', async () => {
+    const { store, second: hasty, other } = openHeld('limits.db', { timeLimit: 100 })
+    const patient = save(store, '1', ['patient.com'])
     let error: unknown
-    void rejection(save(hasty, '1', ['a.com'])).then(reason => (error = reason))
+    void rejection(save(hasty, '1', ['hasty.com'])).then(reason => (error = reason))
     await pass(99)
     expect(error).toBeUndefined()
     await pass(1)
-    expect(error).toBeInstanceOf(Error)
+    expect(error).toMatchObject({ message: expect.stringContaining('Other connections held the write lock') })
     other.exec('COMMIT')
+    await pass(1000)
+    await patient
+    expect(await store.list()).toMatchObject([{ domain: 'patient.com' }])
   })
 
   test("a call ends at its own time limit if that is shorter than the store's, and saves nothing later", async () => {
@@ -168,15 +272,6 @@ describe('while another connection holds the write lock', () => {
       expect((await store.list()).map(({ domain }) => domain)).toEqual(['a.com', 'b.com'])
     },
   )
-
-  test('each queued call times out at its own time limit, and does not run afterwards', async () => {
-    const { store, second: hasty, other } = openHeld('limits.db', { timeLimit: 20 })
-    const patient = save(store, '1', ['patient.com'])
-    await expect(save(hasty, '1', ['hasty.com'])).rejects.toThrow('Other connections held the write lock')
-    other.exec('COMMIT')
-    await patient
-    expect((await store.list()).map(({ domain }) => domain)).toEqual(['patient.com'])
-  })
 })
 
 test('no read takes the write lock', async () => {
@@ -190,11 +285,11 @@ test('no read takes the write lock', async () => {
 
 test('a release that fails at its last name releases no name, and later calls succeed', async () => {
   const { store, counted } = openCounted('fails.db')
-  await save(store, '1', manyDomains(700))
-  counted.exec(`CREATE TRIGGER refuse BEFORE DELETE ON domain_registration_names WHEN old.domain = 'n699.com'
+  await save(store, '1', manyDomains(70))
+  counted.exec(`CREATE TRIGGER refuse BEFORE DELETE ON domain_registration_names WHEN old.domain = 'n69.com'
     BEGIN SELECT raise(ABORT, 'rejected, on purpose'); END`)
-  await expect((async () => store.release('1', manyDomains(700)))()).rejects.toThrow('rejected, on purpose')
-  expect(await store.count()).toBe(700)
+  await expect((async () => store.release('1', manyDomains(70)))()).rejects.toThrow('rejected, on purpose')
+  expect(await store.count()).toBe(70)
   expect(await store.countPending()).toBe(0)
   expect(await store.release('1', manyDomains(5))).toHaveLength(5)
 })

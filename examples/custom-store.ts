@@ -31,9 +31,11 @@ export interface LevelStoreOptions extends ManagedStoreOptions {
 }
 
 /** A registration as stored. A registration without a pending change is `synchronized`. */
-type Held = Omit<Registration, 'synchronized' | 'createdAt'> & { readonly createdAt: string }
+type StoredRegistration = Omit<Registration, 'synchronized' | 'createdAt'> & { readonly createdAt: string }
 /** A change as stored. Times are milliseconds since 1970. */
 type Waiting = Omit<PendingChange, 'at' | 'nextAttempt'> & { readonly at: number; readonly due: number }
+/** `true` is stored once there is a monitor. */
+type Entry = StoredRegistration | Waiting | true
 
 /**
  * If a change is due in more than an hour plus one lease, it was saved while the clock was wrong, and counts as due
@@ -49,13 +51,12 @@ export async function createLevelStore({ folder, ...options }: LevelStoreOptions
 
 /** A separate function, so that a test can explore the backend. */
 export async function createLevelBackend(folder: string) {
-  const database = new ClassicLevel<string, Held | Waiting | true>(folder, { valueEncoding: 'json' })
+  const database = new ClassicLevel<string, Entry>(folder, { valueEncoding: 'json' })
   await database.open()
   const createId = createUuidGenerator()
 
-  type Operation = BatchOperation<typeof database, string, Held | Waiting | true>
-  const put = (keys: readonly string[], value: Held | Waiting | true): Operation[] =>
-    keys.map(key => ({ type: 'put', key, value }))
+  type Operation = BatchOperation<typeof database, string, Entry>
+  const put = (keys: readonly string[], value: Entry): Operation[] => keys.map(key => ({ type: 'put', key, value }))
   const remove = (keys: readonly string[]): Operation[] => keys.map(key => ({ type: 'del', key }))
 
   /**
@@ -81,9 +82,9 @@ export async function createLevelBackend(folder: string) {
   const allWaiting = () => range<Waiting>('waiting ', 'waiting!')
 
   /** Adds `synchronized` to registrations: `true` if the registration has no pending change. */
-  async function toRegistrations(held: readonly Held[]): Promise<Registration[]> {
-    const waiting = new Set((await get<Waiting>(held.map(waitingKey))).map(({ domainId }) => domainId))
-    return held.map(({ createdAt, ...registration }) => ({
+  async function toRegistrations(stored: readonly StoredRegistration[]): Promise<Registration[]> {
+    const waiting = new Set((await get<Waiting>(stored.map(waitingKey))).map(({ domainId }) => domainId))
+    return stored.map(({ createdAt, ...registration }) => ({
       ...registration,
       synchronized: !waiting.has(registration.domainId),
       createdAt: new Date(createdAt),
@@ -95,20 +96,20 @@ export async function createLevelBackend(folder: string) {
     (await database.keys({ gt: prefixOf(teamId), lt: `${prefixOf(teamId)}~` }).all()).length
 
   async function find({ teamId, domains, bases, needsCount }: LookUp): Promise<LookUpResult> {
-    const registrations = await toRegistrations(await get<Held>(domains.map(nameKey)))
+    const registrations = await toRegistrations(await get<StoredRegistration>(domains.map(nameKey)))
     const below = await Promise.all(bases.map(base => findBelow(base, teamId)))
     return { registrations, below, ...(needsCount && { teamCount: await count(teamId) }) }
   }
 
   async function findBelow(base: string, teamId: string): Promise<NamesBelow> {
     const [from, before] = belowKeys(base)
-    const below = await range<Held>(from, before)
-    const isBehind = ({ registrableDomain }: Held) => registrableDomain.length > base.length
-    const own = below.filter(held => held.teamId === teamId && !isBehind(held))
+    const below = await range<StoredRegistration>(from, before)
+    const isBehind = ({ registrableDomain }: StoredRegistration) => registrableDomain.length > base.length
+    const own = below.filter(stored => stored.teamId === teamId && !isBehind(stored))
     return {
       ownDomains: own.slice(0, 3).map(({ domain }) => domain),
       ownCount: own.length,
-      heldByOthers: below.some(held => held.teamId !== teamId && !isBehind(held)),
+      heldByOthers: below.some(stored => stored.teamId !== teamId && !isBehind(stored)),
       behindSuffixes: below.filter(isBehind),
     }
   }
@@ -144,22 +145,24 @@ export async function createLevelBackend(folder: string) {
   }
 
   async function list({ teamId, after, limit, order, domain, below }: ListPage): Promise<readonly Registration[]> {
-    const isListed = (held: Held) => teamId === undefined || held.teamId === teamId
-    const isAfter = ({ domainId }: Held) =>
+    const isListed = (stored: StoredRegistration) => teamId === undefined || stored.teamId === teamId
+    const isAfter = ({ domainId }: StoredRegistration) =>
       after === undefined || (order === 'newest' ? domainId < after : domainId > after)
     if (domain !== undefined) {
-      const held = await get<Held>([nameKey(domain)])
-      return toRegistrations(held.filter(each => isListed(each) && isAfter(each)).slice(0, limit))
+      const stored = await get<StoredRegistration>([nameKey(domain)])
+      return toRegistrations(stored.filter(each => isListed(each) && isAfter(each)).slice(0, limit))
     }
     if (below !== undefined) {
       const [from, before] = belowKeys(below)
       const start = after === undefined ? from : nameKey(after)
-      return toRegistrations((await range<Held>(start > from ? start : from, before)).filter(isListed).slice(0, limit))
+      return toRegistrations(
+        (await range<StoredRegistration>(start > from ? start : from, before)).filter(isListed).slice(0, limit),
+      )
     }
     const prefix = prefixOf(teamId)
     const [from, before] = order === 'newest' ? [prefix, after] : [prefix + (after ?? ''), undefined]
     const end = before === undefined ? `${prefix}~` : prefix + before
-    return toRegistrations(await range<Held>(from, end, limit, order === 'newest'))
+    return toRegistrations(await range<StoredRegistration>(from, end, limit, order === 'newest'))
   }
 
   const toPending = ({ at, due, ...change }: Waiting) => ({ ...change, at: new Date(at), nextAttempt: new Date(due) })
@@ -223,12 +226,12 @@ export async function createLevelBackend(folder: string) {
   const backend: StoreBackend = {
     register,
     find,
-    get: async id => (await toRegistrations(await get<Held>([`id ${id}`])))[0] ?? null,
+    get: async id => (await toRegistrations(await get<StoredRegistration>([`id ${id}`])))[0] ?? null,
     release: (teamId, { names, domainIds }, { lease, isPushed }) =>
       takeTurn(async operations => {
         const keys = [...names.map(({ domain }) => nameKey(domain)), ...domainIds.map(id => `id ${id}`)]
-        const held = (await get<Held>(keys)).filter(each => each.teamId === teamId)
-        const released = await toRegistrations([...new Map(held.map(each => [each.domainId, each])).values()])
+        const stored = (await get<StoredRegistration>(keys)).filter(each => each.teamId === teamId)
+        const released = await toRegistrations([...new Map(stored.map(each => [each.domainId, each])).values()])
         const isMonitored = isPushed || (await get(['monitor'])).length > 0
         for (const registration of released) {
           operations.push(...remove(keysOf(registration)))

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createUuidGenerator } from '../../src/store/index.ts'
 import { manyDomains } from '../../src/testing/calls.ts'
 import { createPostgres, createSqlite, databases, type TestDatabase } from './databases.ts'
+import { bundleProgram } from './program.ts'
 
 const createId = createUuidGenerator()
 const rows = manyDomains(5500).map((domain, index) => ({
@@ -32,8 +32,9 @@ describe.each(killable)('on %s', (_, create) => {
   afterAll(() => database.close())
 
   test('if an import is killed, repeating it imports the rest', async () => {
-    const [flags, program] = [['--no-warnings'], join(process.cwd(), 'dist', 'cli.js')]
-    const parameters = [...flags, program, 'import', '--database', database.address]
+    const { file, remove } = await bundleProgram()
+    onTestFinished(remove)
+    const parameters = ['--no-warnings', file, 'import', '--database', database.address]
     const child = spawn(process.execPath, parameters, { cwd: database.folder, stdio: ['pipe', 'ignore', 'inherit'] })
     const exit = once(child, 'exit')
     // The input does not end, so neither does the import.

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { build } from 'esbuild'
 import type { PoolConfig } from 'pg'
 import { runProgram } from '../../src/cli/program.ts'
 
@@ -38,6 +39,14 @@ export async function run(
   stderr.end()
   const [shown, errors] = await written
   return { code, stdout: shown, stderr: errors }
+}
+
+/** Bundles the program's sources into a file, for tests that need a process. Unlike dist/, the file is never stale. */
+export async function bundleProgram(): Promise<Project & { readonly file: string }> {
+  const project = createProject()
+  const file = join(project.folder, 'cli.mjs')
+  await build({ entryPoints: ['src/cli/main.ts'], outfile: file, bundle: true, platform: 'node', format: 'esm' })
+  return { ...project, file }
 }
 
 export const toUrl = ({ host, port, user, password, database }: PoolConfig) =>

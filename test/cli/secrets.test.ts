@@ -4,6 +4,7 @@ import { run } from './program.ts'
 /** A password with common characters that have a special meaning in a URL. */
 const password = 'se:cr/et@wo#r?d%&1'
 const encoded = encodeURIComponent(password)
+const plain = 'secret-word'
 
 /** An address without a listener. */
 const server = '127.0.0.1:1/none'
@@ -14,35 +15,55 @@ describe('doctor does not show the password in', () => {
     ['an address after "--database="', [`--database=postgres://me:${encoded}@${server}`], {}],
     ['an address in an environment variable', [], { DATABASE_URL: `postgresql://me:${encoded}@${server}` }],
     ['an address in which the password is not encoded', [], { DATABASE_URL: `postgres://me:${password}@${server}` }],
-    ['an address whose scheme is in capital letters', [], { DATABASE_URL: `POSTGRES://me:${password}@${server}` }],
-    ['the address of an unsupported database', [], { DATABASE_URL: `mysql://me:${password}@${server}` }],
     ['an address without a user', [], { DATABASE_URL: `postgres://:${password}@${server}` }],
-    ['an address without slashes', [], { DATABASE_URL: `postgres:me:${password}@${server}` }],
-    ['an address after a space', [], { DATABASE_URL: ` postgres://me:${encoded}@${server}` }],
-    ['an address in quotes', [], { DATABASE_URL: `"postgres://me:${password}@${server}"` }],
     ['the parameters of an address', [], { DATABASE_URL: `postgres://${server}?user=me&password=${encoded}` }],
     ['an address of a Unix socket', [], { DATABASE_URL: `postgres://me:${encoded}@%2Fno%2Fsocket/none` }],
-    ['a keyword/value string of libpq', [], { DATABASE_URL: `host=127.0.0.1 port=1 user=me password=${password}` }],
-    [
-      'a quoted value in a keyword/value string of libpq',
-      [],
-      { DATABASE_URL: `host=127.0.0.1 password = '${password} x'` },
-    ],
     ['the environment variable PGPASSWORD', [], { DATABASE_URL: `postgres://me@${server}`, PGPASSWORD: password }],
-    [
-      'an address that follows the name of its variable',
-      ['--database', `DATABASE_URL=postgres://me:${password}@${server}`],
-      {},
-    ],
   ])('%s', async (_, parameters, env) => {
-    for (const flags of [[], ['--json']]) {
-      const { code, stdout, stderr } = await run(['doctor', ...parameters, ...flags], { env })
-      expect([1, 2], stdout + stderr).toContain(code)
-      expect(stdout + stderr).not.toBe('')
-      // JSON may escape the password.
-      for (const part of [password, encoded, 'cr/et', 'wo#r']) expect(stdout + stderr).not.toContain(part)
-    }
+    await expectHidden(parameters, env, [1, 2])
   })
+
+  // These would otherwise be read as the path of a SQLite file, and shown.
+  test.each([
+    ['an address whose scheme is in capital letters', `POSTGRES://me:${password}@${server}`],
+    ['the address of an unsupported database', `mysql://me:${password}@${server}`],
+    ['an address without slashes', `postgres:me:${password}@${server}`],
+    ['an address without a colon', `postgres//me:${password}@${server}`],
+    ['an address without a scheme', `user1:${password}@${server}`],
+    ['an address after a space', ` postgres://me:${encoded}@${server}`],
+    ['an address in quotes', `"postgres://me:${password}@${server}"`],
+    ['a keyword/value string of libpq', `host=127.0.0.1 port=1 user=me password=${plain}`],
+    ['a keyword/value string of libpq in capital letters', `HOST=db PASSWORD=${plain}`],
+    ['a quoted value in a keyword/value string of libpq', `password = '${plain} x' dbname=x`],
+    ['such a value with special characters', `password = '${password} x' dbname=x`],
+    ['an address that follows the name of its variable', `DATABASE_URL=postgres://me:${password}@${server}`],
+  ])('%s, which it rejects', async (_, address) => {
+    const { stdout, stderr } = await expectHidden(['--database', address], {}, [2])
+    expect([stdout, stderr]).toEqual(['', expect.stringContaining('must be an address that begins with "postgres://"')])
+  })
+})
+
+async function expectHidden(parameters: string[], env: Record<string, string>, codes: readonly number[]) {
+  await examine([...parameters, '--json'])
+  return examine(parameters)
+
+  async function examine(parameters: string[]) {
+    const { code, stdout, stderr } = await run(['doctor', ...parameters], { env })
+    expect(codes, stdout + stderr).toContain(code)
+    expect(stdout + stderr).not.toBe('')
+    // JSON may escape the password.
+    for (const part of [password, encoded, 'cr/et', 'wo#r', plain]) expect(stdout + stderr).not.toContain(part)
+    return { stdout, stderr }
+  }
+}
+
+test('the program hides a password in an address, even if the password contains an unencoded "@"', async () => {
+  for (const password of ['hidden@secret', 'hidden:secret', 'hidden/secret@secret'])
+    for (const address of [`postgres://me:${password}@127.0.0.1:1/none`, `mysql://me:${password}@127.0.0.1/x`]) {
+      const { code, stdout, stderr } = await run(['count', '--database', address, `--${address}`])
+      expect(code).toBeGreaterThan(0)
+      expect(stdout + stderr).not.toMatch(/hidden(?!\))|secret/)
+    }
 })
 
 test('doctor rejects a password with an unencoded slash, because part of it would be shown as the host', async () => {

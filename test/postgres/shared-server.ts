@@ -23,6 +23,8 @@ export async function setup(): Promise<(() => Promise<void>) | undefined> {
   if (process.env[ADDRESS]) return
   let server: ReturnType<typeof startPostgres> | undefined
   const door = createServer(async (_, response) => {
+    // Otherwise the server could close an idle connection at the moment at which a test file reuses it.
+    response.shouldKeepAlive = false
     try {
       server ??= startPostgres(FLAGS)
       const { config, logFile } = await server

@@ -37,6 +37,12 @@ export async function checkRejects(what: string, attempt: () => unknown): Promis
   throw new UnmetExpectation(`${what}: expected a rejection, got ${abridge(show(value))}`)
 }
 
+/** Checks that an attempt rejects with a `TypeError`, as it must for an invalid argument. */
+export async function checkRejectsArgument(what: string, attempt: () => unknown): Promise<void> {
+  const error = await checkRejects(what, attempt)
+  checkThat(`${what}: the rejection is a TypeError`, error instanceof TypeError, String(error))
+}
+
 function show(value: unknown): string {
   return JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? `${part}n` : sortFields(part))) ?? String(value)
 }

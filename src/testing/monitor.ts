@@ -1,7 +1,7 @@
 import type { SweepOptions, SweepResult } from '../outbox/contract.ts'
 import type { Change, Registration } from '../rules/registration.ts'
 import { methodOf, save } from './calls.ts'
-import { checkThat, UnmetExpectation } from './check.ts'
+import { checkRejects, checkThat, UnmetExpectation } from './check.ts'
 import type { SuiteStore } from './suite-store.ts'
 
 /** A monitor for the store under test. The monitor can be unavailable or refuse domains, and it records the pushes. */
@@ -88,6 +88,14 @@ export function createGate(): { readonly opened: Promise<void>; open(): void } {
     open = resolve
   })
   return { opened, open }
+}
+
+/** Registers names whose push fails because the monitor is unavailable. */
+export async function saveDuringOutage(store: SuiteStore, monitor: Monitor, ...domains: string[]): Promise<void> {
+  monitor.isAway = true
+  await checkRejects('synchronize', async () => synchronize(store, await save(store, '1', domains)))
+  monitor.isAway = false
+  monitor.takePushes()
 }
 
 /** Registers, synchronizes and releases names, so that their releases are due at once. */

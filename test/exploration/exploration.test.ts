@@ -118,6 +118,22 @@ describe('exploreStore', () => {
     await expect(exploreStore(unsteady)).rejects.toThrow('The store is not deterministic')
   })
 
+  test('leaves out a scenario for which the backend lacks a method, and closes every backend', async () => {
+    const opened: StoreBackend[] = []
+    const closed: StoreBackend[] = []
+    const createBackend = () => {
+      const { transfer: _, ...backend } = createMemoryBackend()
+      opened.push(backend)
+      return backend
+    }
+    const explored = await exploreStore(createBackend, {
+      closeBackend: backend => closed.push(backend),
+      scenarios: ['a transfer and a call reach a limit', 'calls of one team reach its limit'],
+    })
+    expect(explored).toEqual({ violations: 0, states: states['calls of one team reach its limit'] })
+    expect(closed).toEqual(opened)
+  })
+
   test('rejects an unknown scenario', async () => {
     await expect(exploreStore(createMemoryBackend, { scenarios: ['a storm' as ScenarioName] })).rejects.toThrow(
       TypeError,

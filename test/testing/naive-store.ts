@@ -192,12 +192,6 @@ export const soundSteps: Steps = {
 
 /** A store that works in steps and pauses in between, like a store on a database. */
 export function createNaiveStore(setup: StoreSetup, changes: Partial<Steps> = {}): SuiteStore {
-  const { backend, toStore } = createNaiveBackend(changes)
-  return toStore(backend, setup)
-}
-
-/** The backend of a naive store, and functions that create a store on this backend or on a wrapper around it. */
-function createNaiveBackend(changes: Partial<Steps> = {}) {
   const steps = { ...soundSteps, ...changes }
   const tables: Tables = { rows: steps.createRows(), waiting: new Map() }
   const { rows, waiting } = tables
@@ -337,22 +331,15 @@ function createNaiveBackend(changes: Partial<Steps> = {}) {
     outbox: createOutbox(steps, tables),
   }
 
-  function toStore(backend: StoreBackend, setup: StoreSetup): SuiteStore {
-    const { teams, synchronize: push, onError, synchronizeTimeLimit } = setup
-    const store = createManagedStore(backend, {
-      findTeam: id => steps.findTeam(id, teams),
-      synchronize:
-        push &&
-        Object.assign((...[changes, context]: Parameters<Push>) => steps.push(changes, context, push), {
-          batchSize: steps.batchSize(push),
-        }),
-      onError,
-      synchronizeTimeLimit,
+  const { teams, synchronize: push, onError, synchronizeTimeLimit } = setup
+  const synchronize: Push | undefined =
+    push &&
+    Object.assign((...[changes, context]: Parameters<Push>) => steps.push(changes, context, push), {
+      batchSize: steps.batchSize(push),
     })
-    return steps.wrap(store, tables, setup)
-  }
-
-  return { backend, toStore }
+  const findTeam = (id: string) => steps.findTeam(id, teams)
+  const store = createManagedStore(backend, { findTeam, synchronize, onError, synchronizeTimeLimit })
+  return steps.wrap(store, tables, setup)
 }
 
 function createOutbox(steps: Steps, tables: Tables): Outbox {

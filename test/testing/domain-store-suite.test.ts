@@ -40,11 +40,6 @@ describe('the cases of the suite', () => {
     }
   })
 
-  test('all pass on a slow, correct store', { timeout: 60_000 }, async () => {
-    const options = { createStore: (setup: StoreSetup) => createNaiveStore(setup), features, timeLimit: 20_000 }
-    expect([...(await findFailures(options))]).toEqual([])
-  })
-
   test('all pass on a store that leaves its pushes to another store', async () => {
     const createStore = (setup: StoreSetup): SuiteStore => {
       const { findTeam, register } = createNaiveStore(setup)
@@ -65,6 +60,9 @@ describe('the cases of the suite', () => {
 })
 
 describe('each case of the suite', () => {
+  const options = { createStore: (setup: StoreSetup) => createNaiveStore(setup), features, timeLimit: 20_000 }
+  for (const { id, run } of domainStoreSuite(options)) test.concurrent(`${id} passes on a slow, correct store`, run)
+
   test('has a broken store that it must catch', () => {
     expect(
       brokenStores.map(([id]) => id),

@@ -57,12 +57,12 @@ export async function runList(
   progress.step = 'list'
 
   const question = { ...page, teamId: team.id }
-  const listed = await ask('list', store, { ...question, limit }, deadline)
+  const listed = await listPage('list', store, { ...question, limit }, deadline)
   const last = listed.length < limit ? undefined : listed.at(-1)
   const cursor = last ? toCursor(last, question) : null
   // A full page may be the last one, so the store is asked for one more registration.
   const hasNext =
-    cursor !== null && (await ask('list', store, { ...question, after: cursor, limit: 1 }, deadline)).length > 0
+    cursor !== null && (await listPage('list', store, { ...question, after: cursor, limit: 1 }, deadline)).length > 0
   return { data: { domains: listed.map(toListedDomain), next: hasNext ? cursor : null } }
 }
 
@@ -106,7 +106,7 @@ export async function runExport(
   const team = await requireTeam(teamId, keyContext, store, deadline, progress)
   progress.step = 'list'
   const read = (start: string | undefined) =>
-    ask('export', store, { teamId: team.id, after: start, limit: EXPORT_PAGE }, startDeadline(options))
+    listPage('export', store, { teamId: team.id, after: start, limit: EXPORT_PAGE }, startDeadline(options))
   // The first page is read before the response begins, so the response can be a 500 if the store is down. A store that
   // does not return an array also leads to a 500, because copying the page then fails.
   return toPages([...(await read(after))], read)
@@ -146,7 +146,7 @@ function toPages(
 /**
  * @throws {ApiError} 500 `internal_error`; 400 `invalid_request` if the store rejects the cursor that the caller sent.
  */
-async function ask(
+async function listPage(
   name: keyof typeof expectedAfter,
   store: DomainStore,
   page: ListOptions,

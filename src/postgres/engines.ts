@@ -34,22 +34,21 @@ export interface Engine {
   inShards(table: string, parameter: string): string
   /** The value of this parameter, for rows with the given domains: the last values of the statement. */
   toShards(domains: readonly string[]): readonly Value[]
-  createInsert(insertion: Insertion): Insert
+  createInsert<Row>(insertion: Insertion<Row>): Insert<Row>
 }
 
-type Row = readonly Element[]
-
 /** Creates a statement that inserts rows, and the parameters of the statement. */
-type Insert = (rows: readonly Row[]) => readonly [Statement, ...Value[]]
+type Insert<Row> = (rows: readonly Row[]) => readonly [Statement, ...Value[]]
 
 /** An `INSERT` of many rows. */
-interface Insertion {
+interface Insertion<Row> {
   readonly name: string
+  /** The table, perhaps with an alias. */
   readonly into: string
-  /** The types of the values of a row. */
-  readonly types: readonly string[]
-  /** Returns the SQL of a row, from the SQL of its values. */
-  toRow(values: readonly string[]): string
+  /** For each column: the type of its parameter, the value of a row, and the SQL of the column if not the parameter. */
+  readonly columns: Readonly<
+    Record<string, readonly [type: string, toValue: (row: Row) => Element, toSql?: (parameter: string) => string]>
+  >
   readonly onConflict?: string
 }
 
@@ -64,9 +63,6 @@ const BY_INDEX: Settings = {
   enable_material: 'off',
   jit: 'off',
 }
-
-const toParameters = (types: readonly string[], first: number) =>
-  types.map((type, index) => `$${first + index}::${type}`)
 
 export const postgres: Engine = {
   isDistributed: false,
@@ -83,12 +79,13 @@ export const postgres: Engine = {
    * Passes each column as an array. Without `onConflict`, the statement fails if one of your triggers skips a row,
    * because such a row must not be reported as saved.
    */
-  createInsert({ name, into, types, toRow, onConflict = '' }) {
-    const arrays = toParameters(types, 1).map(parameter => `${parameter}[]`)
-    const elements = types.map((_, index) => `element_${index + 1}`)
-    const text = `INSERT INTO ${into}
-       SELECT ${toRow(elements)}
-       FROM unnest(${arrays.join(', ')}) AS asked (${elements.join(', ')}) ${onConflict}`
+  createInsert({ name, into, columns, onConflict = '' }) {
+    const list = Object.keys(columns).join(', ')
+    const parts = Object.entries(columns)
+    const arrays = parts.map(([, [type]], index) => `$${index + 1}::${type}[]`)
+    const values = parts.map(([column, [, , toSql = String]]) => toSql(`asked.${column}`))
+    const text = `INSERT INTO ${into} (${list})
+       SELECT ${values.join(', ')} FROM unnest(${arrays.join(', ')}) AS asked (${list}) ${onConflict}`
     // If a row is missing, the cast fails, and PostgreSQL's message quotes the sentence.
     const complete = `WITH inserted AS (${text} RETURNING 1)
      SELECT CASE WHEN count(*) = cardinality(${arrays[0]}) THEN 1
@@ -96,7 +93,7 @@ export const postgres: Engine = {
          ' of the rows, so nothing was saved')::integer
      END AS complete FROM inserted`
     const statement = prepared(name, onConflict === '' ? complete : text)
-    return rows => [statement, ...types.map((_, column) => rows.map(row => row[column] as Element))]
+    return rows => [statement, ...parts.map(([, [, toValue]]) => rows.map(toValue))]
   },
 }
 
@@ -137,10 +134,17 @@ export const citus: Engine = {
    * would be sent to every shard, and each shard would unpack all rows. On Citus there are no triggers that skip rows.
    */
   createInsert:
-    ({ into, types, toRow, onConflict = '' }) =>
+    ({ into, columns, onConflict = '' }) =>
     rows => {
-      const lists = rows.map((_, row) => `(${toRow(toParameters(types, 1 + row * types.length))})`)
-      return [unprepared(`INSERT INTO ${into} VALUES ${lists.join(', ')} ${onConflict}`), ...rows.flat()]
+      const list = Object.keys(columns).join(', ')
+      const parts = Object.values(columns)
+      const toRow = (first: number) =>
+        `(${parts.map(([type, , toSql = String], index) => toSql(`$${first + index}::${type}`)).join(', ')})`
+      const values = rows.map((_, index) => toRow(1 + index * parts.length)).join(', ')
+      return [
+        unprepared(`INSERT INTO ${into} (${list}) VALUES ${values} ${onConflict}`),
+        ...rows.flatMap(row => parts.map(([, toValue]) => toValue(row))),
+      ]
     },
 }
 

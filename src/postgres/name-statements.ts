@@ -1,4 +1,5 @@
-import { COUNTED_AT_LEAST, FOUND_BEHIND_SUFFIXES } from '../rules/registration.ts'
+import { COUNTED_AT_LEAST, FOUND_BEHIND_SUFFIXES, type Registration } from '../rules/registration.ts'
+import type { NameKey } from '../store/name-key.ts'
 import { type NameRow, toSelectList } from '../store/rows.ts'
 import { FIRST_ID, type Id, LAST_ID, prepared, returningId, toMilliseconds, toTime, unprepared } from './connection.ts'
 import type { Engine } from './engines.ts'
@@ -33,11 +34,18 @@ export function createNameStatements({ names, changes }: Tables, engine: Engine)
     findById: unprepared<NameRow>(`${selectNames()} FROM ${names} AS name WHERE name.domain_id = ANY ($1::uuid[])`),
     findBelow: unprepared<{ below: string }>(findBelow(names, engine)),
 
-    insertNames: engine.createInsert({
+    insertNames: engine.createInsert<Registration & NameKey>({
       name: 'insert_names',
-      into: `${names} (domain_id, second_level_domain, path, domain, registrable_domain, team_id, created_at)`,
-      types: ['uuid', 'text', 'text', 'text', 'text', 'text', 'double precision'],
-      toRow: values => `${values.slice(0, -1)}, ${toTime(values.at(-1) ?? '')}`,
+      into: names,
+      columns: {
+        domain_id: ['uuid', row => row.domainId],
+        second_level_domain: ['text', row => row.secondLevelDomain],
+        path: ['text', row => row.path],
+        domain: ['text', row => row.domain],
+        registrable_domain: ['text', row => row.registrableDomain],
+        team_id: ['text', row => row.teamId],
+        created_at: ['double precision', row => row.createdAt.getTime(), toTime],
+      },
     }),
     findTakenIds: unprepared<Id>(selectIds(names)),
     findPendingIds: unprepared<Id>(selectIds(changes)),

@@ -31,6 +31,15 @@ const SWEEP = 'sweep'
 
 type Identified = Pick<Registration, 'domain' | 'domainId'>
 
+/** A row of the table of changes, before it is saved. */
+export interface NewChange extends Change {
+  readonly secondLevelDomain: string
+  /** The number of milliseconds after which the change is due. */
+  readonly wait: number
+  /** The ID of the registration that the monitor must get first. */
+  readonly follows: string | null
+}
+
 /** The outbox in the table of changes. Each method is one transaction. */
 export function createOutbox(transact: Transact<OutboxStatements & LockStatements>): Outbox {
   let isNoted = false
@@ -135,12 +144,12 @@ export function addChanges(
   toFollowed: (registration: Registration) => string | null = () => null,
 ): void {
   if (registrations.length === 0) return
-  const rows = sort(registrations).map(registration => {
-    const { domain, domainId, registrableDomain, teamId, at } = changeOf(registration, kind)
-    const { secondLevelDomain } = toKey(domain)
-    const [wait, follows] = [toWait(registration), toFollowed(registration)]
-    return [secondLevelDomain, domainId, domain, registrableDomain, wait, teamId, kind, at.getTime(), follows]
-  })
+  const rows = sort(registrations).map(registration => ({
+    ...changeOf(registration, kind),
+    secondLevelDomain: toKey(registration.domain).secondLevelDomain,
+    wait: toWait(registration),
+    follows: toFollowed(registration),
+  }))
   void write(...statements.addChanges(rows))
 }
 
@@ -223,13 +232,20 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
 
   return {
     /** Adds changes, each with its own wait until it is due. */
-    addChanges: engine.createInsert({
+    addChanges: engine.createInsert<NewChange>({
       name: 'add_changes',
-      into: `${changes}
-        (second_level_domain, domain_id, domain, registrable_domain, due, team_id, kind, since, follows)`,
-      types: ['text', 'uuid', 'text', 'text', 'double precision', 'text', 'text', 'double precision', 'uuid'],
-      toRow: ([secondLevelDomain, id, domain, registrableDomain, wait = '', teamId, kind, at = '', follows]) =>
-        [secondLevelDomain, id, domain, registrableDomain, afterWait(wait), teamId, kind, toTime(at), follows].join(),
+      into: changes,
+      columns: {
+        second_level_domain: ['text', row => row.secondLevelDomain],
+        domain_id: ['uuid', row => row.domainId],
+        domain: ['text', row => row.domain],
+        registrable_domain: ['text', row => row.registrableDomain],
+        due: ['double precision', row => row.wait, afterWait],
+        team_id: ['text', row => row.teamId],
+        kind: ['text', row => row.kind],
+        since: ['double precision', row => row.at.getTime(), toTime],
+        follows: ['uuid', row => row.follows],
+      },
     }),
     /** Replaces the IDs that changes follow: an ID in $1 becomes the ID at the same position in $2. */
     follow: unprepared(

@@ -178,11 +178,7 @@ async function register(
 
 function insertNames({ write, statements }: StoreTransaction, saved: readonly Registration[]): void {
   if (saved.length === 0) return
-  const rows = saved.map(({ domainId, domain, registrableDomain, teamId, createdAt }) => {
-    const { secondLevelDomain, path } = toKey(domain)
-    return [domainId, secondLevelDomain, path, domain, registrableDomain, teamId, createdAt.getTime()]
-  })
-  void write(...statements.insertNames(rows))
+  void write(...statements.insertNames(saved.map(registration => ({ ...registration, ...toKey(registration.domain) }))))
 }
 
 async function find(

@@ -86,12 +86,20 @@ export function unlock(
   const locks = registrableDomains.map(toLock)
   void write(
     statements.unlock,
-    locks.map(([secondLevelDomain]) => secondLevelDomain),
+    locks.map(({ secondLevelDomain }) => secondLevelDomain),
     registrableDomains,
   )
 }
 
-const toLock = (registrableDomain: string) => [toKey(registrableDomain).secondLevelDomain, registrableDomain] as const
+export interface Lock {
+  readonly secondLevelDomain: string
+  readonly registrableDomain: string
+}
+
+const toLock = (registrableDomain: string): Lock => ({
+  secondLevelDomain: toKey(registrableDomain).secondLevelDomain,
+  registrableDomain,
+})
 
 export type LockStatements = ReturnType<typeof createLockStatements>
 
@@ -106,11 +114,13 @@ export const createLockStatements = ({ locks }: Tables, engine: Engine) => ({
    * statements after this one, because under READ COMMITTED only later statements see the rows that were committed
    * during the wait.
    */
-  lock: engine.createInsert({
+  lock: engine.createInsert<Lock>({
     name: 'lock',
-    into: `${locks} AS lock (second_level_domain, registrable_domain)`,
-    types: ['text', 'text'],
-    toRow: String,
+    into: `${locks} AS lock`,
+    columns: {
+      second_level_domain: ['text', lock => lock.secondLevelDomain],
+      registrable_domain: ['text', lock => lock.registrableDomain],
+    },
     onConflict: `ON CONFLICT (second_level_domain, registrable_domain)
      DO UPDATE SET registrable_domain = excluded.registrable_domain WHERE false`,
   }),

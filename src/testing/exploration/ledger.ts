@@ -22,8 +22,8 @@ export function createLedger() {
   /** Whether a transferred name is still registered, but the monitor watches none of its newer IDs. */
   function isForgotten({ domainId }: Change): boolean {
     const newer = history.newerIds(domainId)
-    const isHeld = newer.length > 0 && !gone.has(newer.at(-1) as string)
-    return isHeld && !newer.some(id => monitor.get(id)?.kind === 'registered')
+    const isRegistered = newer.length > 0 && !gone.has(newer.at(-1) as string)
+    return isRegistered && !newer.some(id => monitor.get(id)?.kind === 'registered')
   }
 
   return {
@@ -47,10 +47,10 @@ export function createLedger() {
     checkAnswer(
       caller: string,
       { teamId }: Action,
-      { held = [], released = [] }: ActionResult,
+      { registered = [], released = [] }: ActionResult,
       goneBefore: ReadonlySet<string>,
     ) {
-      for (const domainId of held) {
+      for (const domainId of registered) {
         if (saved.get(domainId)?.teamId !== teamId || goneBefore.has(domainId))
           violate(`${rename(domainId)} is not registered, but ${caller}'s result says it is`)
         if (!monitor.has(domainId)) violate(`${rename(domainId)} is not watched, but ${caller}'s result says it is`)
@@ -152,8 +152,8 @@ function findWrongRow(rows: readonly Registration[], { saved, gone }: Facts): st
     if ((saved.get(domainId)?.teamId ?? teamId) !== teamId) return `${domainId} changed its team`
     if (gone.has(domainId)) return `${domainId} was released, but is registered`
   }
-  const held = (id: string) => rows.filter(({ teamId }) => teamId === id).length
-  const full = scenarioTeams.find(({ id, maxDomains }) => maxDomains && held(id) > maxDomains)
+  const countOf = (id: string) => rows.filter(({ teamId }) => teamId === id).length
+  const full = scenarioTeams.find(({ id, maxDomains }) => maxDomains && countOf(id) > maxDomains)
   return full && `team ${full.id} has more names than its limit`
 }
 
@@ -164,10 +164,10 @@ function findUnheard(
   monitor: ReadonlyMap<string, Change>,
 ): string | undefined {
   const isPending = ({ domainId }: Registration | Change) => pending.some(change => change.domainId === domainId)
-  const isHeld = ({ domainId }: Change) => rows.some(row => row.domainId === domainId)
+  const isRegistered = ({ domainId }: Change) => rows.some(row => row.domainId === domainId)
   const watched = [...monitor.values()].filter(({ kind }) => kind === 'registered')
   const unheard = rows.find(row => !isPending(row) && !watched.some(({ domainId }) => domainId === row.domainId))
   if (unheard) return `${unheard.domain} is registered, but neither watched nor pending`
-  const forgotten = watched.find(change => !isPending(change) && !isHeld(change))
+  const forgotten = watched.find(change => !isPending(change) && !isRegistered(change))
   return forgotten && `${forgotten.domain} is watched, but neither registered nor pending`
 }

@@ -134,7 +134,7 @@ export function connectBackend(world: World, process: Process, backend: StoreBac
   const { toDomainId, outbox, isInTransaction: _, ...methods } = backend
   const { ledger } = world
 
-  function ask(says: string, step: () => unknown, more: readonly StepOutcome[] = []): Promise<never> {
+  function runStep(says: string, step: () => unknown, more: readonly StepOutcome[] = []): Promise<never> {
     const run = async () => {
       try {
         return await step()
@@ -159,7 +159,7 @@ export function connectBackend(world: World, process: Process, backend: StoreBac
     Object.fromEntries(
       Object.entries(methods).map(([name, method]) => [
         name,
-        (...parameters: unknown[]) => ask(`${name} ${tell(parameters[0])}`, () => method(...parameters)),
+        (...parameters: unknown[]) => runStep(`${name} ${tell(parameters[0])}`, () => method(...parameters)),
       ]),
     ) as Methods
 
@@ -167,20 +167,20 @@ export function connectBackend(world: World, process: Process, backend: StoreBac
     ...through(methods),
     ...(toDomainId && { toDomainId }),
     register: step =>
-      ask(`register ${step.domains}`, async () => {
+      runStep(`register ${step.domains}`, async () => {
         const result = await backend.register(step)
         ledger.save(result.saved)
         return result
       }),
     release: (teamId, keys, recording) =>
-      ask(`release ${tell(keys.names)}`, async () => {
+      runStep(`release ${tell(keys.names)}`, async () => {
         const released = await backend.release(teamId, keys, recording)
         ledger.release(released)
         return released
       }),
     ...(backend.import && {
       import: request =>
-        ask('import', async () => {
+        runStep('import', async () => {
           let imported: readonly Registration[] = []
           const findings = await backend.import?.({
             ...request,
@@ -192,7 +192,7 @@ export function connectBackend(world: World, process: Process, backend: StoreBac
     }),
     ...(backend.transfer && {
       transfer: (request, keys, recording) =>
-        ask(`transfer ${tell(keys.names)}`, async () => {
+        runStep(`transfer ${tell(keys.names)}`, async () => {
           const transferred = await backend.transfer?.(request, keys, recording)
           if (transferred) ledger.transfer(transferred)
           return transferred
@@ -206,7 +206,7 @@ export function connectBackend(world: World, process: Process, backend: StoreBac
           await endLeases(backend)
           return take()
         }
-        return ask('take', take, [{ says: 'is done after all leases have expired', costs: 'leases', run: takeAll }])
+        return runStep('take', take, [{ says: 'is done after all leases have expired', costs: 'leases', run: takeAll }])
       },
     },
   }

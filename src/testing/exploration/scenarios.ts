@@ -11,7 +11,7 @@ export interface ActionResult {
   /** Why the action was incomplete, if something failed. */
   readonly hasFailed?: string | undefined
   /** The IDs that the action reported as registered and watched. */
-  readonly held?: readonly string[]
+  readonly registered?: readonly string[]
   /** The IDs reported as released. */
   readonly released?: readonly string[]
 }
@@ -79,7 +79,7 @@ const registering = (teamId: string, domains: readonly string[], asks: boolean):
     const isUnasked = unasked && `${unasked.input} was registered, but the application was not asked`
     return {
       hasFailed: asks ? isUnasked : isError ? 'internal_error' : undefined,
-      held: results.flatMap(result => (result.status === 'invalid' ? [] : result.domainId)),
+      registered: results.flatMap(result => (result.status === 'invalid' ? [] : result.domainId)),
     }
   }),
 })

@@ -125,7 +125,7 @@ export const rotateKey: Command = {
     }
     const outcome =
       failure === undefined
-        ? `The old key, ${old.hint ?? oldHash}, expires at ${oldExpiry.toISOString()}.\n`
+        ? `The old key, ${toPrintable(old.hint ?? oldHash)}, expires at ${oldExpiry.toISOString()}.\n`
         : `The old key could not be changed (${toPrintable(failure)}). To let it expire:\n` +
           `domain-registration keys expire ${oldHash} --at ${oldExpiry.toISOString()}\n`
     const expiresAtNow = failure === undefined ? oldExpiry : old.expiresAt

@@ -82,8 +82,9 @@ function read(parameters: readonly string[]): Request | string {
   const name = [`${first} ${second}`, first].find(name => Object.hasOwn(commands, name)) ?? ''
   const command = commands[name]
   if (!command) {
+    const isHelp = parameters.includes('--help') || parameters.includes('-h')
     const isGroup = Object.keys(commands).some(name => name.startsWith(`${first} `))
-    if (isGroup && ['', '--help', '-h'].includes(second)) return toOverview(`${first} `)
+    if (isGroup && (isHelp || second === '')) return toOverview(`${first} `)
     if (['', '--help', '-h'].includes(first)) return toOverview()
     throw unknownWord('command', isGroup ? `${first} ${second}` : first, Object.keys(commands))
   }

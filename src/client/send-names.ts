@@ -130,6 +130,7 @@ async function* sendNames<Result extends ResultOfName>(
 ): AsyncGenerator<BatchOutcome<Result>, void, undefined> {
   requireOptions(options, { ...optionRules, ...ownRules })
   const { patience = DEFAULT_PATIENCE, concurrency = DEFAULT_CONCURRENCY, signal, onProgress } = options
+  signal?.throwIfAborted()
   let wake = () => {}
   const queue = createQueue(names, { patience, concurrency, onRead: () => wake() })
   /** In the order in which they were sent: the calls under way, and those whose results have not been yielded yet. */
@@ -180,9 +181,11 @@ async function* sendNames<Result extends ResultOfName>(
       }
       if (calls.length === 0) {
         const failure = queue.failure()
-        const inputs = toInputs(queue.left())
-        const state = { results: Object.values(kept), inputs, resumeAt: findResumeAt() }
-        if (failure) throw new Failure(explain(failure, inputs.length), state)
+        if (failure) {
+          const inputs = toInputs(queue.left())
+          const state = { results: Object.values(kept), inputs, resumeAt: findResumeAt() }
+          throw new Failure(explain(failure, inputs.length), state)
+        }
         if (queue.isDone()) return
       }
       const wait = hasRoom() ? queue.untilDue() : Number.POSITIVE_INFINITY

@@ -70,8 +70,8 @@ export function createFailureLog() {
   }
 
   return (failure: unknown, work: FailedWork, { write = writeToConsole, domain }: LogOptions = {}): void => {
-    const toFirstLine = (message: string) => {
-      const [first = ''] = message.trimStart().split('\n', 1)
+    const toFirstLine = (text: string) => {
+      const [first = ''] = text.trimStart().split('\n', 1)
       return domain ? first.replaceAll(domain, '…') : first
     }
     const { stack, ...described } = describeFailure(failure, toFirstLine)
@@ -141,13 +141,13 @@ function toSafeText(text: string): string {
 /**
  * Describes any thrown value in one line. Leaves out keys, secrets, and the user names and passwords of URLs.
  *
- * @param toPart Returns the part of a message to show. Default: all of it.
+ * @param toPart Returns the part of a name or a message to show. Default: all of it.
  */
-export function describeError(error: unknown, toPart = (message: string) => message): string {
+export function describeError(error: unknown, toPart = (text: string) => text): string {
   let text = 'An error that cannot be read'
   try {
     const message = toPart(String(error instanceof Error ? error.message : error))
-    text = error instanceof Error ? [error.name, message].filter(Boolean).join(': ') : message
+    text = error instanceof Error ? [toPart(error.name), message].filter(Boolean).join(': ') : message
   } catch {}
   return toSafeText(text)
 }
@@ -158,8 +158,8 @@ export const describeReason = (error: unknown): string => describeFailure(error)
 /** What may be read from an error: some have a code, an `AggregateError` has errors, a webhook's has its monitor. */
 type ErrorFields = Partial<AggregateError> & { readonly code?: unknown; readonly monitor?: unknown }
 
-/** @param toPart As for {@link describeError}. */
-function describeFailure(failure: unknown, toPart?: (message: string) => string) {
+/** @param toPart As for {@link describeError}; also for codes, and lines of the stack. */
+function describeFailure(failure: unknown, toPart = (text: string) => text) {
   const lines: string[] = []
   let monitor: string | undefined
   let stack: string | undefined
@@ -171,7 +171,7 @@ function describeFailure(failure: unknown, toPart?: (message: string) => string)
       // connection.
       if (!errors?.length || message !== '') {
         const line = describeError(error, toPart)
-        lines.push(typeof code === 'string' && !line.includes(code) ? `${line} (${toSafeText(code)})` : line)
+        lines.push(typeof code === 'string' && !line.includes(code) ? `${line} (${toSafeText(toPart(code))})` : line)
       }
       if (typeof host === 'string') monitor ??= toSafeText(host)
       error = cause ?? errors?.[0]
@@ -180,7 +180,7 @@ function describeFailure(failure: unknown, toPart?: (message: string) => string)
     const frames = failure instanceof Error ? String(failure.stack).split('\n') : undefined
     stack = frames
       ?.filter(line => line.trimStart().startsWith('at '))
-      .map(toSafeText)
+      .map(line => `    ${toSafeText(toPart(line.trimStart()))}`)
       .join('\n')
   } catch {
     // A property of an error may be a getter that throws.

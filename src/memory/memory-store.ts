@@ -1,14 +1,7 @@
 import { optional, requireOptions } from '../options.ts'
 import type { Name } from '../rules/name.ts'
 import { isParted } from '../rules/overlap.ts'
-import {
-  FOUND_BEHIND_SUFFIXES,
-  type LookUp,
-  type LookUpResult,
-  type NamesBelow,
-  type Registration,
-  type Team,
-} from '../rules/registration.ts'
+import type { LookUp, LookUpResult, NamesBelow, Registration, Team } from '../rules/registration.ts'
 import { createUuidGenerator, timeOfUuid } from '../runtime/uuid.ts'
 import { isOnPage, type ReleaseKeys, toTeam, toUuid } from '../store/arguments.ts'
 import {
@@ -208,7 +201,7 @@ function findBelow(base: string, all: readonly StoredRegistration[], teamId: str
     ownDomains: own.slice(0, 3).map(({ domain }) => domain),
     ownCount: own.length,
     heldByOthers: own.length < within.length,
-    behindSuffixes: below.filter(stored => isParted(stored, base)).slice(0, FOUND_BEHIND_SUFFIXES),
+    behindSuffixes: below.filter(stored => isParted(stored, base)),
   }
 }
 

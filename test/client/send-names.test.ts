@@ -186,6 +186,18 @@ test('registerAll, deleteAll and listAll reject if `onProgress` returns a reject
   expect(await rejection(listAll(failing).next())).toEqual(new Error('disk full'))
 })
 
+test('with a signal that is aborted already, no name is read', async () => {
+  let read = 0
+  async function* source() {
+    read += 1
+    yield 'a.com'
+  }
+  const signal = AbortSignal.abort('enough')
+  const options = { url: 'http://localhost/v1/domains', apiKey: 'key', signal }
+  expect(await rejection(registerAll(source(), options))).toBe('enough')
+  expect(read).toBe(0)
+})
+
 test('an aborted signal ends registerAll, even during a backoff', async () => {
   const controller = new AbortController()
   const { options } = await serve((_, response) => {

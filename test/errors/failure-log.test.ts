@@ -87,21 +87,24 @@ test('the log omits the hostname of a change, API keys, webhook secrets, and pas
   fail(new Error('the monitor refuses other.example.com'), 'other.example.com')
   fail(`away: ${domain}\nsvc_team_42_abc123DEF`, domain)
   fail(Object.defineProperty(new Error(`no: ${domain}\nDETAIL: secret`), 'code', { get: raise }), domain)
-  fail(Object.assign(new Error('bad code'), { code: `svc_team_42_abc123DEF\n${'x'.repeat(1000)}`, monitor: {} }))
+  fail(Object.assign(new Error('bad code'), { code: `svc_team_42_abc123DEF ${'x'.repeat(1000)}`, monitor: {} }))
+  fail(Object.assign(new Error(`bad: ${domain}`), { name: `Bad ${domain}`, code: `at ${domain}` }), domain)
   expect(records.map(({ error }) => error)).toEqual([
     'Error: postgres://db:5432/x refused svc_team_42_… and whsec_…',
     'Error: the monitor refuses …',
     'away: …',
     'Error: no: …',
     expect.stringMatching(/^Error: bad code \(svc_team_42_… x{200,255}\)$/),
+    'Bad …: bad: … (at …)',
   ])
-  expect(records.at(-1)).not.toHaveProperty('monitor')
+  expect(records.at(-2)).not.toHaveProperty('monitor')
 })
 
-test('the lines of a stack are logged without secrets, and none is longer than 255 characters', () => {
+test('the lines of a stack are logged without hostnames and secrets, and none is longer than 255 characters', () => {
   const { records, fail } = open()
-  fail(Object.assign(new Error('no'), { stack: `Error: no\n    at svc_team_42_abc123DEF ${'x'.repeat(1000)}` }))
-  expect(records[0]?.stack).toMatch(/^ {4}at svc_team_42_… x{200,255}$/)
+  const stack = `Error: no\n  at shop.example.com\n    at svc_team_42_abc123DEF ${'x'.repeat(1000)}`
+  fail(Object.assign(new Error('no'), { stack }), 'shop.example.com')
+  expect(records[0]?.stack).toMatch(/^ {4}at …\n {4}at svc_team_42_… x{200,255}$/)
 })
 
 test('an AggregateError without a message is logged as the error it contains; all thrown values can be logged', () => {

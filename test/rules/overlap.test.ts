@@ -111,6 +111,17 @@ describe('messages about conflicts', () => {
     })
   })
 
+  test('say "at least" if the store stopped counting at 1000, and list three of more names', () => {
+    const ownDomains = ['a', 'b', 'c', 'd'].map(label => `${label}.example.com`)
+    const below = [{ ...NOTHING_BELOW, ownDomains, ownCount: 1000 }]
+    expect(judgeAll('1', [toTestName('*.example.com')], { registrations: [], below })).toMatchObject([
+      {
+        conflicts: ownDomains.slice(0, 3),
+        message: expect.stringContaining('"c.example.com" and at least 997 more'),
+      },
+    ])
+  })
+
   test('quote a name as sent, and the conflicting names in readable form', async () => {
     const sent = { ...toTestName('*.xn--bcher-kva.de'), input: ' *.Bücher.de.' }
     const conflicts = ['a.xn--bcher-kva.de', 'xn--pple-43d.xn--bcher-kva.de']

@@ -10,7 +10,7 @@ const table = {
   /** Mutations of hostnames, of which many get a suggestion. */
   suggestions: /*              */ [3_000, 300_000],
   /** Random spellings of addresses, compared with Node's readings. */
-  spellings: /*                */ [5_000, 1_000_000],
+  spellings: /*                */ [5_000, 300_000],
   /** Generated names and labels, compared with other implementations. */
   generatedNames: /*           */ [2_000, 100_000],
   /** Random requests of each kind. */
@@ -18,7 +18,7 @@ const table = {
   /** Races of simultaneous calls. The results of a race must be possible in some order of its calls. */
   races: /*                    */ [6, 250],
   /** Random monitors, each with its own answer to each change. */
-  monitors: /*                 */ [100, 5_000],
+  monitors: /*                 */ [100, 3_000],
   /** Places at which a connection is cut. */
   cuts: /*                     */ [6, 24],
   /**

@@ -5,6 +5,7 @@ import { attempt, manyDomains, methodOf, save, toDomains, toTestRegistration } f
 import { checkEqual } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
+import { toKept } from './transfer-cases.ts'
 
 const importInto = async (store: SuiteStore, rows: readonly Registration[]): Promise<ImportFindings> =>
   methodOf(
@@ -100,6 +101,7 @@ export const importCases: readonly CaseDefinition[] = [
         pending.map(({ kind, domainId }) => `${domainId} ${kind}`).toSorted(),
         [...rows.map(({ domainId }) => `${domainId} released`), `${saved[0]?.domainId} registered`].toSorted(),
       )
+      checkEqual('what a transfer keeps of an imported registration', saved.map(toKept), rows.slice(1).map(toKept))
     },
   },
   {

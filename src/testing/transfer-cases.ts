@@ -19,7 +19,8 @@ const soon = { synchronizeTimeLimit: SOON }
 const teamsOf = async (store: SuiteStore, domains: readonly string[]) =>
   (await lookUp(store, '1', domains)).registrations.map(({ teamId }) => teamId)
 
-const toKept = ({ domainId: _, teamId: __, createdAt: ___, synchronized: ____, ...kept }: Registration) => kept
+/** The fields that a transfer keeps. */
+export const toKept = ({ domainId: _, teamId: __, createdAt: ___, synchronized: ____, ...kept }: Registration) => kept
 
 /** Whether the monitor got the release of the former ID before the registration of the new ID. */
 const isForgottenFirst = (accepted: readonly Change[], former: Registration, registration: Registration) => {

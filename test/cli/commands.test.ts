@@ -285,14 +285,15 @@ describe('on PostgreSQL', () => {
   })
 
   test('`keys rotate` shows the new key even if the old key cannot be changed', async () => {
-    const { hash } = JSON.parse((await database.run(['keys', 'create', '--team', '63', '--json'])).stdout)
+    const { hash, key: secret } = JSON.parse((await database.run(['keys', 'create', '--team', '63', '--json'])).stdout)
     await database.execute(`CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
-        $$ BEGIN RAISE EXCEPTION 'no changes today'; END $$;
+        $$ BEGIN RAISE EXCEPTION 'no changes today for ${secret}'; END $$;
       CREATE TRIGGER fail BEFORE UPDATE ON domain_registration.keys FOR EACH ROW EXECUTE FUNCTION fail()`)
     const { code, stdout } = await database.run(['keys', 'rotate', hash])
     await database.execute('DROP TRIGGER fail ON domain_registration.keys')
     const [, key = '', newHash] = /^(\S+)\n.* hash is (\w+)/s.exec(stdout) ?? []
     expect([code, await hashApiKey(key)]).toEqual([1, newHash])
+    expect(stdout).not.toContain(secret)
     expect(stdout).toMatch(new RegExp(`no changes today.*\ndomain-registration keys expire ${hash} --at \\d{4}-`))
     expect(await database.run(['keys', 'who', newHash ?? ''])).toMatchObject({ code: 0 })
   })
@@ -306,6 +307,13 @@ describe('on PostgreSQL', () => {
     await database.execute('DROP TRIGGER vanish ON domain_registration.keys')
     expect(code).toBe(1)
     expect(stdout).toContain('could not be changed (it is no longer in the database)')
+  })
+
+  test('`keys rotate` escapes terminal control characters in the hint of the old key', async () => {
+    const { hash } = JSON.parse((await database.run(['keys', 'create', '--team', '65', '--json'])).stdout)
+    await database.execute(`UPDATE domain_registration.keys SET hint = E'svc_\\x1b[2J' WHERE hash = '${hash}'`)
+    const { stdout } = await database.run(['keys', 'rotate', hash])
+    expect(stdout).toContain('The old key, svc_\\u{1b}[2J, expires at')
   })
 
   test('`keys list` escapes terminal control characters in a label, both in the table and in JSON', async () => {

@@ -388,6 +388,8 @@ test.each(['SAVEPOINT', 'ROLLBACK', 'RELEASE'])(
     expect(await rejection(Promise.resolve(store.register(request)))).toMatchObject({
       message: expect.stringMatching(/^No response within .*the time limit of 300 ms$/),
     })
+    // While this statement runs, a late statement of the call would be sent.
+    await client.query('SELECT pg_sleep(0.05)')
     expect(last.split(' ')[0]).toBe(command)
   },
 )

@@ -127,7 +127,7 @@ const fieldsByReason = new Map<string, Set<string>>()
 for (const [text] of readCases<[string]>('pasted-names.json')) {
   const hostname = classifyHostname(text)
   if (hostname.valid) continue
-  const { valid: _, code, reason, message, suggestion, aLabels, rest, source, ...details } = hostname
+  const { valid: _, code, reason, message, suggestion, certain, aLabels, rest, source, ...details } = hostname
   fieldsByReason.set(reason, new Set([...(fieldsByReason.get(reason) ?? []), ...Object.keys(details)]))
 }
 

@@ -34,7 +34,7 @@ export class PreviewAllError extends NamesError<PreviewResult> {
  * @param options `url` is the URL for registering: `https://api.example.com/v1/domains`.
  * @returns When awaited, one result for each name, in the order of the names, and the totals. With `for await`, one
  *   result after another, in the same order as with {@link registerAll}. The result of a rejected name has a `reason`
- *   and, if it is certain what was meant, a `suggestion`.
+ *   and, if it is clear what was meant, a `suggestion`; if its `certain` is `false`, ask the person who wrote the name.
  * @throws {PreviewAllError} in the cases in which {@link registerAll} throws a `RegisterAllError`.
  * @throws {TypeError} in the same cases as {@link registerAll}.
  *

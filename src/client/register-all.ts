@@ -15,9 +15,9 @@ export type RegisterResult = DomainResult & {
 /** Options of {@link registerAll}. */
 export interface RegisterAllOptions extends NamesOptions<RegisterResult> {
   /**
-   * Before each call, requests a preview of its names. If the preview rejects a name and suggests a hostname, that
-   * hostname is sent instead: `example.com` for `https://example.com/`. The service must offer the operation `preview`.
-   * Default `false`.
+   * Before each call, requests a preview of its names. If the preview rejects a name and has a certain suggestion, that
+   * is sent instead: `example.com` for `https://example.com/`. A guess, such as `example.com` for `example.con`, is not
+   * sent. The service must offer the operation `preview`. Default `false`.
    */
   fix?: boolean | undefined
 }

@@ -28,7 +28,7 @@ export interface BatchOperation {
   readonly path: '' | '/delete' | '/preview'
   /** The fields of a result, for each status. */
   readonly fields: FieldsByStatus
-  /** Whether to request a preview before each call, and then send the hostnames that the preview suggests. */
+  /** Whether to request a preview before each call, and then send the hostnames that are certain corrections. */
   readonly corrects?: boolean
   /** The result of a name for which the team's limit leaves no room. By default, such a name ends the work. */
   readonly resultAtLimit?: (input: string) => ResultOfName
@@ -93,8 +93,8 @@ export async function sendBatch<Result extends ResultOfName>(
 /** Reads a preview of names, and returns what to send in place of each name. */
 const toCorrected = (names: readonly string[]) => (body: unknown) =>
   readResults<PreviewResult>(body, names, previewFields).map(result => {
-    const suggestion = 'suggestion' in result ? result.suggestion : undefined
-    return isText(suggestion) ? suggestion : result.input
+    if (result.status !== 'invalid' || result.certain !== true) return result.input
+    return isText(result.suggestion) ? result.suggestion : result.input
   })
 
 /** Puts the original names back into the results if suggestions were sent in their place. */

@@ -35,8 +35,14 @@ export interface InvalidHostname extends HostnameDetails {
   readonly code: HostnameRejection
   /** A more detailed code, so you can write your own messages, reworded or translated. */
   readonly reason: HostnameReason
-  /** The hostname to send instead, in canonical form, if it is certain what was meant. */
+  /** The hostname to send instead, in canonical form. */
   readonly suggestion?: string | undefined
+  /**
+   * Whether the suggestion is certain: the same host in another notation, which a program may send without asking. If
+   * `false`, it is a guess, such as the host of an e-mail address, for a person to confirm. Present only with a
+   * suggestion.
+   */
+  readonly certain?: boolean | undefined
   /** The same name in A-labels, to send if the rejected character is intended: `xn--mysite-xg0c.com`. */
   readonly aLabels?: string | undefined
   /**
@@ -76,7 +82,7 @@ const MAX_INPUT_LENGTH = 512
  *
  * @example
  * classifyHostname('https://example.com/')
- * // { valid: false, code: 'invalid_domain', reason: 'url', suggestion: 'example.com', message: … }
+ * // { valid: false, code: 'invalid_domain', reason: 'url', suggestion: 'example.com', certain: true, message: … }
  * classifyHostname('WWW.Bücher.de.')
  * // { valid: true, kind: 'name', domain: 'www.xn--bcher-kva.de', registrableDomain: 'xn--bcher-kva.de' }
  */
@@ -293,7 +299,7 @@ const reject = (
 function toInvalid(sent: string, rejection: Rejection): InvalidHostname {
   const { code, reason, details } = rejection
   const aLabels = rejection.isPunctuated ? findALabels(sent) : undefined
-  const { suggestion, shown, rest, restProblem } = undoMistakes(sent, rejection)
+  const { suggestion, certain, shown, rest, restProblem } = undoMistakes(sent, rejection)
   const subject = sent === '' ? 'The hostname' : quote(sent)
   const sentences = [
     `${subject} ${rejection.problem}.`,
@@ -306,7 +312,7 @@ function toInvalid(sent: string, rejection: Rejection): InvalidHostname {
     valid: false,
     code,
     reason,
-    ...withoutUndefined({ ...details, suggestion, aLabels, rest }),
+    ...withoutUndefined({ ...details, suggestion, certain, aLabels, rest }),
     message,
   }
 }
@@ -327,6 +333,8 @@ interface Undone {
    */
   readonly suggestion?: string
   readonly shown?: string
+  /** Whether no mistake was undone by a guess. */
+  readonly certain?: boolean
   /** The rest of the input, if it is a name or an address that cannot be registered. */
   readonly rest?: string
   /** A sentence that says what is wrong with the rest of the input, and what to do about it. */
@@ -344,6 +352,7 @@ interface Undone {
  */
 function undoMistakes(sent: string, rejection: Rejection): Undone {
   let rest = rejection.meant
+  let certain = rejection.isGuess !== true
   let budget = MAX_NAME_LENGTH
   for (let undone = 0; rest && undone < MAX_MISTAKES; undone += 1) {
     if (!isAscii(rest)) budget -= rest.length
@@ -351,11 +360,12 @@ function undoMistakes(sent: string, rejection: Rejection): Undone {
     const outcome = classify(rest)
     if ('valid' in outcome) {
       const shown = isAscii(rest) || !isPrintable(rest) ? outcome.domain : rest
-      return { suggestion: outcome.domain, shown }
+      return { suggestion: outcome.domain, shown, certain }
     }
     if (outcome.meant === undefined) return explainRest(sent, rest, outcome)
     // Only at the start of an input does `0. example.com` begin with a marker, and not with a label.
     if (outcome.reason === 'list_item') return {}
+    if (outcome.isGuess) certain = false
     rest = outcome.meant
   }
   return {}

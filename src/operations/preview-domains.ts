@@ -26,7 +26,7 @@ type PreviewOptions = OperationOptions & Pick<RegisterDomainsOptions, 'checkName
  * @param body As for registering.
  * @param options With the `checkNames` of registering, the results also contain the application's own rejections.
  * @returns As for registering, with two differences: `created` has no `domainId`, and `invalid` has a `reason` with its
- *   details. If it is certain which name was meant, `invalid` also has a `suggestion`.
+ *   details. If it is clear which name was meant, `invalid` also has a `suggestion`, and `certain`: `false` for a guess.
  * @throws {ApiError} for the same reasons as {@link registerDomains}, except 503.
  * @throws {TypeError} if the store has no `find`.
  *

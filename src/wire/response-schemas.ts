@@ -83,10 +83,11 @@ export const invalidPreview = z
   .strictObject({
     ...invalidResult.shape,
     reason: z.string().describe('A more precise code, for programs. New reasons may be added.'),
-    suggestion: z
-      .string()
-      .optional()
-      .describe('The hostname to send instead, in canonical form. Present only if no other hostname can be meant.'),
+    suggestion: z.string().optional().describe('The hostname to send instead, in canonical form.'),
+    certain: z.boolean().optional().describe(
+      'Present only with a `suggestion`. `true` if it is the same host in another notation, which a program may send \
+without asking; `false` if it is a guess for a person to confirm.',
+    ),
     aLabels: z
       .string()
       .optional()

@@ -78,8 +78,13 @@ export interface InvalidPreview extends InvalidResult, HostnameDetails {
    * server's own `checkNames` may return other reasons.
    */
   reason: HostnameReason | ConflictCode | (string & {})
-  /** The hostname to send instead, in canonical form, if it is certain what was meant. */
+  /** The hostname to send instead, in canonical form. */
   suggestion?: string | undefined
+  /**
+   * Whether the suggestion is certain: the same host in another notation, which a program may send without asking. If
+   * `false`, it is a guess for a person to confirm. Present only with a suggestion.
+   */
+  certain?: boolean | undefined
   /** The same name in A-labels, to send if the rejected character is intended. */
   aLabels?: string | undefined
   /** The input without the mistake, if what remains cannot be registered either. */

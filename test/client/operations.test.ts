@@ -41,6 +41,15 @@ describe('registerAll with the option `fix`', () => {
     expect(countCalls()).toBe(3)
   })
 
+  test('leaves a guess to a person', async () => {
+    const { options, store } = await serve()
+    const pasted = ['info@example.com', 'www.example.con', '"info@example.com"']
+    const { results } = await registerAll(pasted, { ...options, fix: true })
+    expect(results.map(({ status }) => status)).toEqual(['invalid', 'invalid', 'invalid'])
+    expect(results.filter(result => 'sent' in result)).toEqual([])
+    expect(await store.count()).toBe(0)
+  })
+
   test('retries a call whose response was lost, and each name gets its result', async () => {
     const { options } = await serve((call, response) => (call === 1 || call === 4 ? loseAnswer(response) : false))
     const typed = names(250).map((name, index) => (index % 2 === 0 ? `https://${name}/` : name))
@@ -68,7 +77,7 @@ describe('previewAll', () => {
     const { results, totals } = await previewAll(all, { ...options, onProgress })
     expect(results.map(({ input }) => input)).toEqual(all)
     expect(totals).toEqual({ created: 249, existing: 0, invalid: 1 })
-    expect(results.at(-1)).toMatchObject({ reason: 'url', suggestion: 'xn--bcher-kva.de' })
+    expect(results.at(-1)).toMatchObject({ reason: 'url', suggestion: 'xn--bcher-kva.de', certain: true })
     expect(progress.at(-1)).toEqual([250, 250, 250])
     expect(await store.count({ teamId: '1' })).toBe(0)
     const streamed = []

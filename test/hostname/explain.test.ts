@@ -63,7 +63,16 @@ describe('messages', () => {
     for (const [input] of cases) {
       const answer = classifyHostname(input)
       if (answer.valid) continue
-      const { valid: _, code: _code, reason, message, suggestion: _sent, aLabels: _live, ...details } = answer
+      const {
+        valid: _,
+        code: _code,
+        reason,
+        message,
+        suggestion: _sent,
+        certain: _certain,
+        aLabels: _live,
+        ...details
+      } = answer
       const line = `${reason}: ${message}`
       const wording = line.replaceAll(/"[^"]*"|U\+[0-9A-F]+/g, '')
       const ascii = JSON.stringify(details)

@@ -46,8 +46,9 @@ testAny('classifyHostname never throws, and returns only the documented fields',
     expect(Object.keys(classification)).toEqual(['valid', 'kind', 'domain', 'registrableDomain'])
     return
   }
-  const { valid: _, code, reason, message, suggestion, aLabels, rest, ...varying } = classification
+  const { valid: _, code, reason, message, suggestion, certain, aLabels, rest, ...varying } = classification
   expect([code, reason, message].map(text => typeof text)).toEqual(['string', 'string', 'string'])
+  expect(typeof certain).toBe(suggestion === undefined ? 'undefined' : 'boolean')
   expect(Object.keys(varying).filter(key => !details.includes(key))).toEqual([])
   expect(Object.values(classification)).not.toContain(undefined)
 })

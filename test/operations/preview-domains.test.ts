@@ -34,12 +34,12 @@ test('invalid results have a reason, details and a suggestion in a preview, but 
   const store = createStore()
   await registerDomains(team1, { domains: ['*.bücher.de', 'a.example.com'] }, store)
   const urls = ['https://Bücher.example/', 'https://Bücher.de/', 'http://127.0.0.1/']
-  const domains = [...urls, 'x.bücher.de', '*.example.com']
+  const domains = [...urls, 'x.bücher.de', '*.example.com', 'info@example.net']
   const { data } = await previewDomains(team1, { domains }, store)
   const [input, code, message] = [expect.any(String), 'invalid_domain', expect.any(String)]
   expect(data.results).toEqual([
     { status: 'invalid', input, code, reason: 'url', rest: 'Bücher.example', message },
-    { status: 'invalid', input, code, reason: 'url', suggestion: 'xn--bcher-kva.de', message },
+    { status: 'invalid', input, code, reason: 'url', suggestion: 'xn--bcher-kva.de', certain: true, message },
     { status: 'invalid', input, code, reason: 'url', rest: '127.0.0.1', message },
     {
       ...{ status: 'invalid', input, code: 'wildcard_conflict', reason: 'wildcard_conflict' },
@@ -50,6 +50,7 @@ test('invalid results have a reason, details and a suggestion in a preview, but 
       ...{ status: 'invalid', input, code: 'subdomain_conflict', reason: 'subdomain_conflict', message },
       ...{ conflicts: ['a.example.com'], count: 1 },
     },
+    { status: 'invalid', input, code, reason: 'at_sign', suggestion: 'example.net', certain: false, message },
   ])
   const registered = await registerDomains(team1, { domains }, store)
   const fields = registered.data.results.map(result => Object.keys(result))

@@ -35,13 +35,14 @@ export function explainInvalid(sent: string, fault: LabelFault): Mistake {
 }
 
 function toMistake(row: MistakeKind, text: string, isWildcard: boolean): Mistake {
-  const { reason, problem, advice, source, pattern, repair } = row
+  const { reason, problem, advice, source, pattern, repair, isGuess } = row
   const meant = repair?.(text, isWildcard)?.trim()
   const character = problem === undefined ? findForeign(pattern.exec?.(text)?.[0] ?? '') : undefined
   return {
     advice,
     ...(character === undefined ? { problem: problem ?? '', details: { source } } : describeCharacter(character)),
     reason,
+    isGuess,
     meant: meant && isWildcard && !meant.startsWith('*.') ? `*.${meant}` : meant,
   }
 }
@@ -189,5 +190,6 @@ export function explainUnknownTopLevel(sent: string): Mistake {
     problem: `does not end in a known top-level domain${hint}`,
     details: { topLevel, character, source: `Public Suffix List of tldts ${suffixList.version}` },
     meant: meant && [...labels.slice(0, -1), meant].join('.'),
+    isGuess: true,
   }
 }

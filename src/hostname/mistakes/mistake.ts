@@ -114,9 +114,11 @@ export interface Mistake {
   readonly reason: HostnameReason
   /** The rest of a sentence that begins with the quoted input. */
   readonly problem: string
-  /** What to do, if it is not certain what was {@link meant}: a sentence without its full stop. */
+  /** What to do, if it is not clear what was {@link meant}: a sentence without its full stop. */
   readonly advice?: string | undefined
   readonly details?: HostnameDetails | undefined
-  /** The input without this mistake, but perhaps with others, if it is certain that the sender meant it. */
+  /** The input without this mistake, but perhaps with others. */
   readonly meant?: string | undefined
+  /** Whether a person must confirm what was {@link meant}: it is not just another notation of the same host. */
+  readonly isGuess?: boolean | undefined
 }

@@ -22,6 +22,8 @@ export interface MistakeKind {
    * @param text The faulty input; for a wildcard, the part after `*.`.
    */
   readonly repair?: (text: string, isWildcard: boolean) => string | undefined
+  /** Whether the repair is a guess, which a person must confirm. */
+  readonly isGuess?: boolean
 }
 
 const NAMES_OF_LINE = 'Enter only its names, each as a separate entry'
@@ -202,6 +204,7 @@ export const rows: readonly MistakeKind[] = [
     pattern: /^[^/\\?#]*@/,
     problem: 'contains an "@", as in an e-mail address or a URL with a user name',
     repair: text => dropUserName(dropPath(text))?.replace(/>.*|:[^0-9].*/s, ''),
+    isGuess: true,
   },
   {
     reason: 'star_character',

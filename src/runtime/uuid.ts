@@ -11,46 +11,22 @@
  * createId() // '01a1fdc4-24dc-7291-9bdf-caca67ce70da'
  */
 export function createUuidGenerator(): (now?: number) => string {
-  const random = new Uint32Array(8192)
-  let used = random.length
   let time = 0
-  let upperTime = 0
-  let lowerTime = 0
   let counter = 0
-
-  function setTime(milliseconds: number): void {
-    time = milliseconds
-    upperTime = Math.floor(time / 0x10000)
-    lowerTime = time % 0x10000
-  }
-
-  function drawWord(): number {
-    if (used === random.length) {
-      // Draws many random words at once, because each call of `getRandomValues` is expensive.
-      crypto.getRandomValues(random)
-      used = 0
-    }
-    return random[used++] as number
-  }
-
   return (now = Date.now()) => {
     if (now > time) {
-      setTime(now)
-      counter = drawWord() & 0x7ff
+      time = now
+      counter = Math.floor(Math.random() * 0x800)
     } else if (++counter > 0xfff) {
-      setTime(time + 1)
+      time += 1
       counter = 0
     }
-    return format(upperTime, (lowerTime << 16) | 0x7000 | counter, (drawWord() >>> 2) | 0x80000000, drawWord())
+    const upper = time.toString(16).padStart(12, '0')
+    // The last two groups of a random UUID are the variant and 62 random bits, as in version 7.
+    const random = crypto.randomUUID().slice(19)
+    return `${upper.slice(0, 8)}-${upper.slice(8)}-7${counter.toString(16).padStart(3, '0')}-${random}`
   }
 }
 
 /** RFC 9562, section 5.7: a UUID of version 7 begins with its time, in milliseconds. */
 export const timeOfUuid = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
-
-/** Formats four words of 32 bits, the most significant word first. */
-const format = (...words: readonly number[]): string =>
-  words
-    .map(word => (word >>> 0).toString(16).padStart(8, '0'))
-    .join('')
-    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')

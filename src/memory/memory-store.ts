@@ -208,7 +208,9 @@ function findBelow(base: string, all: readonly StoredRegistration[], teamId: str
 /** Lists the registrations below a base in the order of their paths, after the given name. */
 function listBelow(all: readonly StoredRegistration[], base: string, start: string | undefined): StoredRegistration[] {
   const { secondLevelDomain, after, before } = keysBelow(base, start)
+  const end = `.${base}`
   return all
+    .filter(({ domain }) => domain.endsWith(end))
     .map(stored => ({ stored, key: toKey(stored.domain) }))
     .filter(({ key }) => key.secondLevelDomain === secondLevelDomain && key.path > after && key.path < before)
     .sort((one, other) => (one.key.path < other.key.path ? -1 : 1))

@@ -15,12 +15,12 @@ import { type CallProgress, requireMethod, tryStore } from './call.ts'
 /** A name that a call would newly register. */
 export interface ProposedName {
   /** The hostname exactly as it was submitted; if the call contains it several times, the first spelling. */
-  input: string
+  readonly input: string
   /** The hostname in canonical form, as it would be registered. */
-  domain: string
-  kind: 'name' | 'wildcard' | 'ip'
+  readonly domain: string
+  readonly kind: 'name' | 'wildcard' | 'ip'
   /** The registrable domain, `example.com`; for an IP address, the address itself. */
-  registrableDomain: string
+  readonly registrableDomain: string
 }
 
 /**
@@ -32,8 +32,8 @@ export interface ProposedName {
  * If it throws, does not answer within the time limit of the call, or returns anything but an array with one entry for
  * each name, the call fails with 500 `internal_error`, and nothing is saved.
  *
- * @param names The names, each once, in the submitted order.
- * @param context The team and the caller. `signal` is aborted when the call stops waiting.
+ * @param names The names, each once, in the submitted order. The array and its elements are frozen.
+ * @param context The team and the caller, as frozen copies. `signal` is aborted when the call stops waiting.
  * @returns For each name, in the same order: `null` if the team may register it, otherwise the result for the caller.
  *
  * @example
@@ -44,7 +44,7 @@ export interface ProposedName {
  */
 export type CheckNames = (
   names: readonly ProposedName[],
-  context: { team: Team; keyContext: KeyContext; signal: AbortSignal },
+  context: { readonly team: Team; readonly keyContext: KeyContext; readonly signal: AbortSignal },
 ) => Awaitable<readonly (NameRefusal | null)[]>
 
 export const checkNamesRule: Rule = {
@@ -85,19 +85,24 @@ export async function askAboutNames(
   for (const name of names) {
     const { domain, registrableDomain, input = domain } = name
     const kind = isAddress(domain) ? 'ip' : isWildcard(domain) ? 'wildcard' : 'name'
-    if (!proposed.has(domain) && isNew(name)) proposed.set(domain, { input, domain, kind, registrableDomain })
+    if (!proposed.has(domain) && isNew(name))
+      proposed.set(domain, Object.freeze({ input, domain, kind, registrableDomain }))
   }
   const answers = new Map<string, NameRefusal | null>()
   if (proposed.size > 0) {
     progress.step = 'checkNames'
     try {
       const message = `"checkNames" did not answer within the time limit of ${deadline.timeLimit} ms`
-      const asked = [...proposed.values()]
+      const asked = Object.freeze([...proposed.values()])
       const given = await runWithin({ milliseconds: deadline.remaining(), message }, signal =>
-        checkNames(asked, { team, keyContext, signal }),
+        checkNames(asked, { team: Object.freeze({ ...team }), keyContext: freeze(keyContext), signal }),
       )
-      if (!Array.isArray(given) || given.length !== proposed.size || !given.every(isAnswer)) throw wrongAnswer()
-      for (const [index, domain] of [...proposed.keys()].entries()) answers.set(domain, given[index])
+      if (!Array.isArray(given) || given.length !== asked.length) throw wrongAnswer()
+      for (const [index, { domain }] of asked.entries()) {
+        const answer: unknown = given[index]
+        if (!isAnswer(answer)) throw wrongAnswer()
+        answers.set(domain, answer)
+      }
     } catch (cause) {
       throw internalError('The names could not be checked; nothing was saved.', cause)
     }
@@ -111,9 +116,12 @@ export async function askAboutNames(
   })
 }
 
+const freeze = (keyContext: KeyContext): KeyContext =>
+  Object.freeze({ ...keyContext, scopes: Object.freeze([...keyContext.scopes]) })
+
 const listCodes = () => Object.keys(invalidCodes).filter(code => code !== 'internal_error')
 
-function isAnswer(answer: unknown): boolean {
+function isAnswer(answer: unknown): answer is NameRefusal | null {
   if (answer === null) return true
   const { code, message, reason } = (answer ?? {}) as Partial<Record<keyof NameRefusal, unknown>>
   const isReason = reason === undefined || (typeof reason === 'string' && reason !== '')

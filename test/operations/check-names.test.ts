@@ -120,7 +120,7 @@ describe('checkNames', () => {
     expect(contexts).toEqual([{ team: teams[0], keyContext: team1, signal: expect.any(AbortSignal) }])
   })
 
-  test.each<[string, (names: readonly ProposedName[]) => unknown]>([
+  test.each<[string, (...question: Parameters<CheckNames>) => unknown]>([
     ['throws', () => raise()],
     ['rejects', () => Promise.reject(new Error('The brands cannot be looked up'))],
     ['hangs', () => new Promise(() => {})],
@@ -129,6 +129,12 @@ describe('checkNames', () => {
     ['answers nothing', () => undefined],
     ['answers undefined for a name', () => [undefined, null]],
     ['answers true for a name', () => [true, null]],
+    ['answers with an array that has a hole', () => Array(2)],
+    ['writes to the team', (names, { team }) => write(team, 'maxDomains', null) ?? names.map(() => null)],
+    ['writes to the caller', (names, { keyContext }) => write(keyContext, 'teamId', '2') ?? names.map(() => null)],
+    ['writes to the scopes', (names, { keyContext }) => write(keyContext.scopes, 0, 'x') ?? names.map(() => null)],
+    ['writes to a name', ([name]) => write(name, 'domain', 'c.com') ?? [null, null]],
+    ['sorts the names in place', names => (names as ProposedName[]).reverse().map(() => null)],
     ['answers with a code that does not exist', () => [null, { code: 'no_such_code', message: 'No' }]],
     ['answers with internal_error', () => [null, { code: 'internal_error', message: 'No' }]],
     ['answers without a message', () => [null, { code: 'invalid_domain' }]],
@@ -253,4 +259,8 @@ describe('checkNames', () => {
 
 function raise(): never {
   throw new Error('The brands cannot be looked up')
+}
+
+function write(object: unknown, property: string | number, value: unknown): void {
+  ;(object as Record<string | number, unknown>)[property] = value
 }

@@ -26,13 +26,11 @@ const DEFAULT_MIGRATION_TIME_LIMIT = 60_000
 /** The SQLSTATEs of a missing schema and a missing table. */
 const absent = new Set(['3F000', '42P01'])
 
-const READ_COMMITTED: Settings = { transaction_isolation: 'read committed' }
-
 /**
- * Overrides the role's timeouts, which must not end the wait for another migrating process. Only some versions of
- * PostgreSQL have `transaction_timeout`.
+ * The role's timeouts, which must not end the wait for another migrating process. Only some versions of PostgreSQL have
+ * `transaction_timeout`.
  */
-const BE_PATIENT = unprepared(`SELECT set_config(name, '0', true) FROM pg_settings
+const findTimeouts = unprepared<{ name: string }>(`SELECT name FROM pg_settings
   WHERE name IN ('lock_timeout', 'statement_timeout', 'transaction_timeout')`)
 
 /** The SQLSTATEs with which simultaneous migrations fail, because `IF NOT EXISTS` does not see uncommitted objects. */
@@ -67,8 +65,12 @@ export async function migrate(options: MigrateOptions): Promise<void> {
     }
     if (version === SCHEMA_VERSION) return
     const { isDistributed } = await findEngine(database, deadline)
-    await database.transact(deadline, READ_COMMITTED, async ({ send, write }) => {
-      await send(BE_PATIENT)
+    const timeouts = await database.send(deadline, findTimeouts)
+    const settings: Settings = {
+      transaction_isolation: 'read committed',
+      ...Object.fromEntries(timeouts.map(({ name }) => [name, '0'])),
+    }
+    await database.transact(deadline, settings, async ({ send, write }) => {
       const [found] = await send(findSchema, schema)
       const statements = createSchema(options, isDistributed)
       // The role may own its schema, but may not create one: then even CREATE SCHEMA IF NOT EXISTS fails.

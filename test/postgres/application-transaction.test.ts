@@ -247,9 +247,18 @@ test('if one name of a call cannot be saved, the others are saved, and the trans
   await pool.query(`DROP TRIGGER saboteur ON ${table}; DROP TABLE orders`)
 })
 
+const settings = async () =>
+  (await client.query('SELECT name, setting FROM pg_settings ORDER BY name COLLATE "C"')).rows
+
+test('`migrate` leaves the settings of the transaction unchanged', async () => {
+  await client.query("BEGIN; SET LOCAL statement_timeout = '7s'; SET LOCAL lock_timeout = '3s'")
+  const before = await settings()
+  await migrate({ database: { query: (text, values) => client.query(text, values) }, schema: 'within' })
+  expect(await settings()).toEqual(before)
+  expect((await client.query('SELECT version FROM within.version')).rows).toEqual([{ version: 1 }])
+})
+
 test('a call leaves the settings of the transaction unchanged, even if it fails', async () => {
-  const settings = async () =>
-    (await client.query('SELECT name, setting FROM pg_settings ORDER BY name COLLATE "C"')).rows
   const store = await begin()
   await client.query("SET LOCAL statement_timeout = '7s'")
   const before = await settings()

@@ -57,7 +57,10 @@ const changeColumns = toSelectList<PendingRow>({
 })
 
 export const statements = {
-  findByDomain: selectNames('WHERE domain = ?'),
+  /** The parameter is a JSON array of names. */
+  findByDomain: statement<NameRow>(
+    `SELECT ${name} FROM json_each(?) AS asked CROSS JOIN ${NAMES} AS name ON name.domain = asked.value`,
+  ),
   findById: selectNames('WHERE domain_id = ?'),
   countOwnWithin: statement<{ count: number }>(
     `SELECT count(*) AS count FROM (SELECT 1 FROM ${NAMES} INDEXED BY ${OWN_WITHIN} LIMIT ${COUNTED_AT_LEAST})`,

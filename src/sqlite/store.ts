@@ -63,14 +63,14 @@ export function createSqliteBackend(options: SqliteConnectionOptions): StoreBack
 
   function find({ teamId, domains, bases, needsCount }: LookUp): LookUpResult {
     return {
-      registrations: domains.flatMap(domain => statements.findByDomain(domain).map(toRegistration)),
+      registrations: statements.findByDomain(JSON.stringify(domains)).map(toRegistration),
       below: bases.map(base => findBelow(statements, base, teamId)),
       ...(needsCount && { teamCount: count(teamId) }),
     }
   }
 
   function findOwn(teamId: string, { names, domainIds }: ReleaseKeys): readonly Registration[] {
-    const byDomain = names.flatMap(({ domain }) => statements.findByDomain(domain))
+    const byDomain = statements.findByDomain(JSON.stringify(names.map(({ domain }) => domain)))
     const found = [...byDomain, ...domainIds.flatMap(domainId => statements.findById(domainId))]
     const own = new Map(found.filter(row => row.teamId === teamId).map(row => [row.domainId, row]))
     return [...own.values()].map(toRegistration)
@@ -182,7 +182,7 @@ function findBelow(statements: PreparedStatements, base: string, teamId: string)
 function listPage(statements: PreparedStatements, page: ListPage): readonly NameRow[] {
   const { teamId, after, limit, order, domain, below } = page
   if (domain !== undefined) {
-    const found = statements.findByDomain(domain).filter(row => isOnPage(page, row))
+    const found = statements.findByDomain(JSON.stringify([domain])).filter(row => isOnPage(page, row))
     return found.slice(0, limit)
   }
   const [team, ofTeam] = teamId === undefined ? ([[], ''] as const) : ([[teamId], 'OfTeam'] as const)

@@ -164,12 +164,18 @@ export async function sendOnce<Value>(
   }
 }
 
+/** The longest backoff, in milliseconds. */
+const LONGEST_WAIT = 30_000
+
 /**
  * Returns the longer of `Retry-After` and the backoff, in milliseconds: a service may send 0 although it is overloaded.
- * The backoff is exponential, at most 30 s, with jitter so that many callers do not retry at once.
+ * The backoff is exponential. Jitter keeps many callers from retrying at once; it makes a `Retry-After` up to a tenth
+ * longer, and never shorter.
  */
-export const toWait = (failures: number, retryAfter = 0): number =>
-  Math.max(retryAfter, Math.min(30_000, 500 * 2 ** failures) * (0.5 + Math.random() / 2))
+export function toWait(failures: number, retryAfter = 0): number {
+  const backoff = Math.min(LONGEST_WAIT, 500 * 2 ** failures) * (0.5 + Math.random() / 2)
+  return Math.max(backoff, retryAfter + Math.min(LONGEST_WAIT, retryAfter / 10) * Math.random())
+}
 
 /**
  * The maximum length of a code or message from the service, in UTF-16 code units. Longer codes and messages are

@@ -1,6 +1,7 @@
 import { countDeleted, type DeleteDomainsResponse, type DeleteResult } from '../wire/response.ts'
+import type { Names } from './names.ts'
 import type { FieldsOf } from './send-batch.ts'
-import { createRun, type Names, NamesError, type NamesOptions, type Run } from './send-names.ts'
+import { createRun, NamesError, type NamesOptions, type Run } from './send-names.ts'
 
 /** Options of {@link deleteAll}. */
 export interface DeleteAllOptions extends NamesOptions<DeleteResult> {}

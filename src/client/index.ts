@@ -20,6 +20,7 @@ export {
   deleteAll,
 } from './delete-all.ts'
 export { type ListAllOptions, type ListProgress, listAll } from './list-all.ts'
+export type { Names } from './names.ts'
 export {
   PreviewAllError,
   type PreviewAllOptions,
@@ -33,5 +34,5 @@ export {
   type RegisterResult,
   registerAll,
 } from './register-all.ts'
-export type { Names, Progress, Run } from './send-names.ts'
+export type { Progress, Run } from './send-names.ts'
 export { SyncAllError, type SyncAllOptions, type SyncPlan, syncAll } from './sync-all.ts'

@@ -1,6 +1,8 @@
 import { countTotals, type PreviewResult, type Totals } from '../wire/response.ts'
+import { get } from './call.ts'
+import type { Names } from './names.ts'
 import { previewFields } from './send-batch.ts'
-import { createRun, type Names, NamesError, type NamesOptions, type Run } from './send-names.ts'
+import { createRun, NamesError, type NamesOptions, type Run } from './send-names.ts'
 
 /** Options of {@link previewAll}. */
 export interface PreviewAllOptions extends NamesOptions<PreviewResult> {}
@@ -10,6 +12,11 @@ export interface PreviewAllResult {
   /** One result for each name, in the order of the names. No result is an `internal_error`. */
   readonly results: readonly PreviewResult[]
   readonly totals: Totals
+  /**
+   * How many more names the team may register; below 0 if it has more than its limit, `null` if it has no limit. To
+   * register more names than that fails.
+   */
+  readonly room: number | null
 }
 
 /**
@@ -27,8 +34,8 @@ export class PreviewAllError extends NamesError<PreviewResult> {
  * {url}/preview`). Registers nothing. Sends the names in calls of 100, four at once. The key needs the scope
  * `domains:create`. Calls are retried in the same way as by {@link registerAll}.
  *
- * Each call is previewed on its own: a conflict between names of different calls, and a limit of the team that only
- * several calls together would exceed, show when the names are registered.
+ * Each call is previewed on its own: a conflict between names of different calls shows when the names are registered.
+ * Names for which the team's limit leaves no room are `created` as well; compare their number with `room`.
  *
  * @param domains Names in any spelling, as an array, another iterable, or an async iterable.
  * @param options `url` is the URL for registering: `https://api.example.com/v1/domains`.
@@ -43,23 +50,16 @@ export class PreviewAllError extends NamesError<PreviewResult> {
  * for (const result of results) if (result.status === 'invalid') console.log(result.input, result.suggestion)
  */
 export function previewAll(domains: Names, options: PreviewAllOptions): Run<PreviewResult, PreviewAllResult> {
-  const operation = { path: '/preview', fields: previewFields, Failure: PreviewAllError } as const
-  return createRun(domains, options, operation, results => ({ results, totals: countTotals(results) }))
+  let room: number | null = null
+  const readMore = (data: unknown) => {
+    room = readRoom(get(data, 'room'))
+  }
+  const operation = { path: '/preview', fields: previewFields, Failure: PreviewAllError, readMore } as const
+  return createRun(domains, options, operation, results => ({ results, totals: countTotals(results), room }))
 }
 
-/** The result of a name for which the team's limit leaves no room has no `domain`. */
-export type PreviewPastLimit = PreviewResult | { status: 'created'; input: string; domain?: undefined }
-
-/** Previews names, including those for which the team's limit leaves no room. */
-export const previewPastLimit = (names: Names, options: NamesOptions<PreviewPastLimit>) =>
-  createRun<PreviewPastLimit, readonly PreviewPastLimit[]>(
-    names,
-    options,
-    {
-      path: '/preview',
-      fields: previewFields,
-      Failure: NamesError,
-      resultAtLimit: input => ({ status: 'created', input }),
-    },
-    results => results,
-  )
+/** @throws {Error} if the value is wrong: without it, names could be registered that have no room. */
+function readRoom(room: unknown): number | null {
+  if (room === null || Number.isInteger(room)) return room as number | null
+  throw new Error('data.room is neither an integer nor null')
+}

@@ -1,7 +1,8 @@
 import { optional, type Rules } from '../options.ts'
 import { countTotals, type DomainResult, type Totals } from '../wire/response.ts'
+import type { Names } from './names.ts'
 import type { FieldsOf } from './send-batch.ts'
-import { createRun, type Names, NamesError, type NamesOptions, type Run } from './send-names.ts'
+import { createRun, NamesError, type NamesOptions, type Run } from './send-names.ts'
 
 /** A result of registering. */
 export type RegisterResult = DomainResult & {

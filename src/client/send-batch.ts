@@ -1,21 +1,20 @@
 import { isText } from '../options.ts'
 import type { PreviewResult } from '../wire/response.ts'
-import { type Attempt, type CallFailure, type CallOptions, get, requireTexts, sendOnce } from './call.ts'
+import { type CallFailure, type CallOptions, get, requireTexts, sendOnce } from './call.ts'
 
-/** Names that are sent in one call. */
-export interface Batch {
-  readonly names: readonly string[]
-  /** The position of each name among all names, starting at 0, in ascending order. */
-  readonly places: readonly number[]
+/** A name, and its position among all names, starting at 0. */
+export interface PlacedName {
+  readonly name: string
+  readonly place: number
 }
 
 /** What a call with names has achieved. */
 export interface BatchOutcome<Result = unknown> {
-  readonly results: readonly Result[]
-  /** The position of each result's name among all names. */
-  readonly places: readonly number[]
-  /** The names that have no result, and why. */
-  readonly left?: Batch & { readonly failure: CallFailure }
+  readonly results: readonly { readonly result: Result; readonly place: number }[]
+  /** The names that have no result, in their original order. */
+  readonly left: readonly PlacedName[]
+  /** Why names are left. */
+  readonly failure?: CallFailure
 }
 
 export interface ResultOfName {
@@ -30,8 +29,8 @@ export interface BatchOperation {
   readonly fields: FieldsByStatus
   /** Whether to request a preview before each call, and then send the hostnames that are certain corrections. */
   readonly corrects?: boolean
-  /** The result of a name for which the team's limit leaves no room. By default, such a name ends the work. */
-  readonly resultAtLimit?: (input: string) => ResultOfName
+  /** Reads what a response has besides results. Throws an error if this is wrong; the message says why. */
+  readonly readMore?: (data: unknown) => void
 }
 
 /** The fields that a result has besides `input`, for each status. All are strings. */
@@ -54,66 +53,51 @@ export const previewFields = {
   invalid: ['code', 'message'],
 } as const satisfies FieldsOf<PreviewResult>
 
-/** Sends names in one call, or in several if the operation needs that. */
+/** Sends names in one call, or in two if the operation needs a preview. */
 export async function sendBatch<Result extends ResultOfName>(
-  batch: Batch,
+  batch: readonly PlacedName[],
   options: CallOptions,
-  { path, fields, corrects = false, resultAtLimit }: BatchOperation,
+  { path, fields, corrects = false, readMore }: BatchOperation,
 ): Promise<BatchOutcome<Result>> {
   const { url, teamId } = options
-  const post = <Value>(suffix: string, names: readonly string[], read: (body: unknown) => Value) =>
-    sendOnce(
-      { url: suffix === '' ? url : toUrlBelow(url, suffix), body: { domains: names, team_id: teamId }, read },
-      options,
-    )
+  const post = <Value>(suffix: string, domains: readonly string[], read: (body: unknown) => Value) =>
+    sendOnce({ url: suffix === '' ? url : toUrlBelow(url, suffix), body: { domains, team_id: teamId }, read }, options)
 
-  /** Splits a call that does not fit into the team's limit, until the names that have no room are isolated. */
-  async function postForResults(names: readonly string[]): Promise<Attempt<readonly Result[]>> {
-    const attempt = await post(path, names, body => readResults<Result>(body, names, fields))
-    const isFull = 'failure' in attempt && attempt.failure.code === 'domain_limit_reached'
-    if (!isFull || resultAtLimit === undefined) return attempt
-    if (names.length === 1) return { value: names.map(name => resultAtLimit(name) as Result) }
-    const middle = names.length >> 1
-    const first = await postForResults(names.slice(0, middle))
-    if ('failure' in first) return first
-    const second = await postForResults(names.slice(middle))
-    return 'failure' in second ? second : { value: [...first.value, ...second.value] }
-  }
-
-  const { names } = batch
-  const corrected = corrects ? await post('/preview', names, toCorrected(names)) : { value: names }
-  const attempt = 'failure' in corrected ? corrected : await postForResults(corrected.value)
-  if ('failure' in attempt) return { places: [], results: [], left: { ...batch, failure: attempt.failure } }
-  const results = restoreInputs(attempt.value, names)
-  const left = pick(batch, results, isInternalError)
-  const outcome = pick(batch, results, result => !isInternalError(result))
-  return left.names.length === 0 ? outcome : { ...outcome, left: { ...left, failure: notProcessed } }
+  const names = batch.map(({ name }) => name)
+  const corrected = corrects ? await post('/preview', names, body => toCorrected(body, names)) : { value: names }
+  if ('failure' in corrected) return { results: [], left: batch, failure: corrected.failure }
+  const attempt = await post(path, corrected.value, body => {
+    const results = readResults<Result>(body, corrected.value, fields)
+    readMore?.(get(body, 'data'))
+    return results
+  })
+  if ('failure' in attempt) return { results: [], left: batch, failure: attempt.failure }
+  const all = batch.map(({ name, place }, index) => ({
+    place,
+    result: withInput(attempt.value[index] as Result, name),
+  }))
+  const results = all.filter(({ result }) => !isInternalError(result))
+  const left = batch.filter((_, index) => isInternalError(attempt.value[index] as Result))
+  return left.length === 0 ? { results, left } : { results, left, failure: notProcessed }
 }
 
 /** Reads a preview of names, and returns what to send in place of each name. */
-const toCorrected = (names: readonly string[]) => (body: unknown) =>
+const toCorrected = (body: unknown, names: readonly string[]) =>
   readResults<PreviewResult>(body, names, previewFields).map(result => {
     if (result.status !== 'invalid' || result.certain !== true) return result.input
     return isText(result.suggestion) ? result.suggestion : result.input
   })
 
-/** Puts the original names back into the results if suggestions were sent in their place. */
-const restoreInputs = <Result>(results: readonly Result[], names: readonly string[]): readonly Result[] =>
-  results.map((result, index) => {
-    const { input: sent } = result as { readonly input: string }
-    return sent === names[index] ? result : { ...result, input: names[index], sent }
-  })
+/** Puts the original name back into its result if a suggestion was sent in its place. */
+function withInput<Result>(result: Result, input: string): Result {
+  const { input: sent } = result as { readonly input: string }
+  return sent === input ? result : { ...result, input, sent }
+}
 
 function toUrlBelow(url: string | URL, path: string): URL {
   const below = new URL(url)
   below.pathname = below.pathname.replace(/\/$/, '') + path
   return below
-}
-
-/** Returns the results for which `isChosen` returns true, with their names and positions. */
-function pick<Result>({ names, places }: Batch, results: readonly Result[], isChosen: (result: Result) => boolean) {
-  const isPicked = (_: unknown, index: number) => isChosen(results[index] as Result)
-  return { names: names.filter(isPicked), places: places.filter(isPicked), results: results.filter(isChosen) }
 }
 
 const isInternalError = ({ status, code }: ResultOfName) => status === 'invalid' && code === 'internal_error'

@@ -1,11 +1,12 @@
 import { optional, type Rules, requireOptions } from '../options.ts'
-import type { InvalidResult } from '../wire/response.ts'
+import type { InvalidPreview, InvalidResult } from '../wire/response.ts'
 import { CallError, type CallOptions, callRules, toSafeText } from './call.ts'
 import { deleteAll } from './delete-all.ts'
 import { listAll } from './list-all.ts'
-import { previewAll, previewPastLimit } from './preview-all.ts'
+import type { Names } from './names.ts'
+import { previewAll } from './preview-all.ts'
 import { registerAll } from './register-all.ts'
-import { concurrencyRule, NAMES_PER_CALL, type Names, type NamesOptions } from './send-names.ts'
+import { concurrencyRule, type NamesOptions } from './send-names.ts'
 
 type SharedOptions = CallOptions & Pick<NamesOptions<unknown>, 'concurrency'>
 
@@ -75,11 +76,10 @@ const optionRules: Rules = {
  * @param options `url` is the URL for registering: `https://api.example.com/v1/domains`.
  * @returns The changes that were made or, with `dryRun`, would be made.
  * @throws {SyncAllError} with the plan. Before any change: if a wanted name cannot be registered, if more than
- *   `mostDeletions` would be deleted, or if the team's limit leaves no room for up to 100 more names than are deleted.
- *   Of a greater growth, only the first 100 names are known to fit; of names that conflict with a registration to be
- *   deleted, such as names below a deleted wildcard, none is known to fit. During the changes: if a name is rejected
- *   because another caller has registered a conflicting name meanwhile, or if calls fail; then the {@link CallError} is
- *   the `cause`.
+ *   `mostDeletions` would be deleted, or if the team's limit leaves too little room. During the changes: if a name is
+ *   rejected because another caller has registered a conflicting name or used up the limit meanwhile, or because a name
+ *   that conflicts with a registration to be deleted, such as a name below a deleted wildcard, is also refused for
+ *   another reason; or if calls fail. Then the {@link CallError} is the `cause`.
  * @throws {CallError} before there is a plan, in the same cases as {@link previewAll} and {@link listAll}.
  * @throws {TypeError} in the same cases as {@link registerAll}.
  *
@@ -90,7 +90,7 @@ const optionRules: Rules = {
 export async function syncAll(wanted: Names, options: SyncAllOptions): Promise<SyncPlan> {
   requireOptions(options, optionRules)
   const { dryRun = false, mostDeletions = DEFAULT_MOST_DELETIONS, ...callOptions } = options
-  const { fresh, ...plan } = await makePlan(wanted, callOptions)
+  const { room, ...plan } = await makePlan(wanted, callOptions)
   if (dryRun) return plan
   const { additions, deletions, unchanged, refused } = plan
   if (refused.length > 0) throw new SyncAllError(`${describeRejected(refused, options)} Nothing was changed.`, plan)
@@ -99,7 +99,7 @@ export async function syncAll(wanted: Names, options: SyncAllOptions): Promise<S
     const message = `${deletions.length} of ${registered} registrations would be deleted, but "mostDeletions" is`
     throw new SyncAllError(`${message} ${mostDeletions}. Nothing was changed.`, plan)
   }
-  if (!(await hasRoom(fresh, additions.length - deletions.length, callOptions))) {
+  if (room !== null && additions.length > Math.max(0, room + deletions.length)) {
     const message = `The team's limit leaves no room for ${additions.length} more names and ${deletions.length} fewer.`
     throw new SyncAllError(`${message} Nothing was changed.`, plan)
   }
@@ -115,24 +115,6 @@ export async function syncAll(wanted: Names, options: SyncAllOptions): Promise<S
   }
 }
 
-/**
- * Whether the team may have so many more names. A call is checked against the limit as a whole and a preview saves
- * nothing, so a preview of as many new names tells. One call has 100 names, so a greater growth may still not fit. A
- * name that conflicts with a registration to be deleted does not count in a preview, so it may not fit either.
- *
- * @param fresh The names that are new to the team.
- */
-async function hasRoom(fresh: readonly string[], growth: number, options: SharedOptions): Promise<boolean> {
-  if (growth <= 0) return true
-  try {
-    await previewAll(fresh.slice(0, Math.min(growth, NAMES_PER_CALL)), options)
-    return true
-  } catch (error) {
-    if (error instanceof CallError && error.code === 'domain_limit_reached') return false
-    throw error
-  }
-}
-
 /** The service's message may repeat a header. If a function made the headers, the name stands in its place. */
 function describeRejected([first, ...others]: readonly InvalidResult[], { apiKey, headers }: SharedOptions): string {
   const more = others.length > 0 ? ` Also rejected: ${others.length} more.` : ''
@@ -142,42 +124,33 @@ function describeRejected([first, ...others]: readonly InvalidResult[], { apiKey
 }
 
 /** Lists the registered names before any other step, so names that other callers register later are not deleted. */
-async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan & { fresh: readonly string[] }> {
+async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan & { room: number | null }> {
   const { concurrency: _, ...listOptions } = options
   const unwanted = new Set<string>()
   for await (const { domain } of listAll(listOptions)) unwanted.add(domain)
   const registered = unwanted.size
+  const { results, room } = await previewAll(wanted, options)
   const additions: string[] = []
   const refused: InvalidResult[] = []
-  const fresh: string[] = []
   /** The input of each wanted name, keyed by its canonical form. */
   const inputs = new Map<string, string>()
-  for await (const result of previewPastLimit(wanted, options)) {
+  for (const result of results) {
     if (result.status === 'invalid' && !isOwnConflict(result)) {
       refused.push(result)
       continue
     }
-    // The result of a name that conflicts with another name of the same team, or that has no room yet, has no `domain`.
-    // The name itself is not registered, or its status would be `existing`.
-    const domain = ('domain' in result && result.domain) || toCanonical(result.input)
-    if (result.status !== 'existing') additions.push(result.input)
-    if (result.status === 'created' && !inputs.has(domain)) fresh.push(result.input)
+    const { status, input, domain } = result
+    if (status !== 'existing' && !inputs.has(domain)) additions.push(input)
     unwanted.delete(domain)
-    inputs.set(domain, result.input)
+    inputs.set(domain, input)
   }
   refused.push(...findOverlaps(inputs))
-  return { additions, deletions: [...unwanted], unchanged: registered - unwanted.size, refused, fresh }
+  return { additions, deletions: [...unwanted], unchanged: registered - unwanted.size, refused, room }
 }
 
 /** Whether the name conflicts only with registrations of the same team, which may be deleted first. */
-const isOwnConflict = ({ code }: InvalidResult) => code === 'wildcard_conflict' || code === 'subdomain_conflict'
-
-/** Returns the canonical form of a name that the service has accepted as a hostname. */
-function toCanonical(input: string): string {
-  const [, wildcard = '', base] = /^(\*\.)?(.*)$/s.exec(input.trim()) ?? []
-  const url = `http://${base}`
-  return wildcard + (URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : base)
-}
+const isOwnConflict = (result: InvalidPreview): result is InvalidPreview & { readonly domain: string } =>
+  result.domain !== undefined
 
 /** Finds conflicts between wanted names: the service can find them only among the 100 names of one call. */
 function findOverlaps(inputs: ReadonlyMap<string, string>): readonly InvalidResult[] {

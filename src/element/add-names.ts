@@ -1,5 +1,5 @@
 import type { CallError } from '../client/call.ts'
-import { previewPastLimit } from '../client/preview-all.ts'
+import { previewAll } from '../client/preview-all.ts'
 import { registerAll } from '../client/register-all.ts'
 import { drawRow } from './draw-row.ts'
 import {
@@ -19,6 +19,7 @@ import {
   emptyList,
   enterPreviews,
   enterRegistrations,
+  enterRoom,
   followDeletion,
   type NameList,
   type Row,
@@ -117,7 +118,7 @@ export function createAddNames({ words, announcer, ...surface }: Surface, onRegi
     run(async (signal, onStep) => {
       const waiting = textsOf('unchecked')
       try {
-        await previewPastLimit(waiting, {
+        const { room } = await previewAll(waiting, {
           ...surface.callOptions(signal),
           patience: PATIENCE,
           onProgress({ done, results }) {
@@ -125,6 +126,7 @@ export function createAddNames({ words, announcer, ...surface }: Surface, onRegi
             onStep(words.checking(done, waiting.length), done, waiting.length)
           },
         })
+        names = enterRoom(names, room)
       } catch (error) {
         if (!isNotOffered(error) || (error as CallError).code === 'insufficient_scope') throw error
         // Without previews, names are checked when they are registered.

@@ -1,5 +1,4 @@
-import type { PreviewPastLimit } from '../client/preview-all.ts'
-import type { DomainResult, InvalidPreview, InvalidResult } from '../wire/response.ts'
+import type { DomainResult, InvalidPreview, InvalidResult, PreviewResult } from '../wire/response.ts'
 
 /** A row of the pasted list, until it is removed. Each change makes another object with the same `id`. */
 export type Row = {
@@ -20,7 +19,8 @@ type RowStatus =
   | { readonly state: 'existing' | 'registered'; readonly domain: string }
   | {
       readonly state: 'wrong'
-      readonly domain?: undefined
+      /** Known if only the team's limit leaves no room. */
+      readonly domain?: string | undefined
       readonly rejection: InvalidPreview | InvalidResult | 'no room'
       /** Whether the user is writing another name. */
       readonly isEdited?: boolean
@@ -80,20 +80,33 @@ export const setEdited = (list: NameList, id: number, isEdited: boolean): NameLi
  * Enters the results of a preview into the rows that have not been checked. Leaves out a row if another one has the
  * same canonical form.
  */
-export function enterPreviews({ rows, repeated }: NameList, results: readonly PreviewPastLimit[]): NameList {
+export function enterPreviews({ rows, repeated }: NameList, results: readonly PreviewResult[]): NameList {
   const byInput = new Map(results.map(result => [result.input, result]))
   const domains = new Set(rows.map(row => row.domain))
   const kept = rows.flatMap((row): readonly Row[] => {
     const result = byInput.get(row.text)
     if (row.state !== 'unchecked' || !result) return [row]
     if (result.status === 'invalid') return [{ ...toBase(row), state: 'wrong', rejection: result }]
-    if (!result.domain) return [{ ...toBase(row), state: 'wrong', rejection: 'no room' }]
     const { domain, status } = result
     if (domains.has(domain)) return []
     domains.add(domain)
     return [{ ...toBase(row), domain, state: status === 'existing' ? status : 'ready' }]
   })
   return { rows: kept, repeated: repeated + rows.length - kept.length }
+}
+
+/** Enters for how many more names the team's limit leaves room. The first rows get it. */
+export function enterRoom(list: NameList, room: number | null): NameList {
+  let left = room ?? Number.POSITIVE_INFINITY
+  const rows = list.rows.map((row): Row => {
+    const hadNone = row.state === 'wrong' && row.rejection === 'no room'
+    if (row.state !== 'ready' && !hadNone) return row
+    left -= 1
+    if (left < 0 === hadNone) return row
+    const { domain } = row
+    return { ...toBase(row), domain, ...(hadNone ? { state: 'ready' } : { state: 'wrong', rejection: 'no room' }) }
+  })
+  return { ...list, rows }
 }
 
 /** Enters the results of registering. */

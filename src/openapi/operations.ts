@@ -74,9 +74,15 @@ const named = (status: string, isNew = false) =>
     const domain = domains[index]
     return { status, input: domain, domain, ...(!isNew && { domainId }) }
   })
-const example = (summary: string, results: readonly object[], totals: object, invalid: object = internal) => ({
+const example = (
+  summary: string,
+  results: readonly object[],
+  totals: object,
+  invalid: object = internal,
+  more = {},
+) => ({
   summary,
-  value: { data: { results: [...results, invalid], totals: { ...totals, invalid: 1 } } },
+  value: { data: { results: [...results, invalid], totals: { ...totals, invalid: 1 }, ...more } },
 })
 /** The same result in a preview, which adds the reason. */
 const explained = { ...internal, reason: 'reserved_name', topLevel: 'localhost', source: 'RFC 6761' }
@@ -115,7 +121,8 @@ Each hostname gets its own result, so an invalid one does not make the others fa
     operationId: 'previewDomains',
     summary: 'Preview the results of registering',
     description: `Returns the results that registering would return now, and changes nothing. \
-Another call may change these results before the hostnames are registered.`,
+Another call may change these results before the hostnames are registered. If more hostnames are \`created\` than \
+\`room\` allows, registering them fails with \`domain_limit_reached\`.`,
     body: 'PreviewDomainsRequest',
     success: results('PreviewDomainsResponse', {
       created: example(
@@ -123,12 +130,14 @@ Another call may change these results before the hostnames are registered.`,
         named('created', true),
         { created: 2, existing: 0 },
         explained,
+        { room: null },
       ),
       existing: example(
         'Two hostnames that are already registered',
         named('existing'),
         { created: 0, existing: 2 },
         explained,
+        { room: null },
       ),
     }),
   },
@@ -225,8 +234,7 @@ export function describePaths(path: string, offered: readonly OperationName[], s
       ? ([`after ${expectedAfter[name === 'export' ? 'export' : 'list']}`, 'A parameter is wrong.'] as const)
       : (['domains must contain at least one hostname.', 'The body is malformed.'] as const)
     const without: readonly ErrorCode[] = [
-      ...(name === 'create' ? [] : (['domain_registration_unavailable'] as const)),
-      ...(name === 'create' || name === 'preview' ? [] : (['domain_limit_reached'] as const)),
+      ...(name === 'create' ? [] : (['domain_registration_unavailable', 'domain_limit_reached'] as const)),
       ...(isRead ? changing : []),
     ]
     const ours = suffix === '' ? path : `${withoutTrailingSlash(path)}${suffix}`

@@ -1,6 +1,6 @@
 import { type KeyContext, requireScope } from '../keys/key-context.ts'
 import { judgeAll, type Verdict } from '../rules/overlap.ts'
-import { createLookUp, findLimitError } from '../rules/request.ts'
+import { createLookUp, toRoom } from '../rules/request.ts'
 import { isName, readSubmitted } from '../rules/submitted.ts'
 import type { DomainStore } from '../store/contract.ts'
 import { waitForStore } from '../time/deadline.ts'
@@ -25,9 +25,10 @@ type PreviewOptions = OperationOptions & Pick<RegisterDomainsOptions, 'checkName
  *
  * @param body As for registering.
  * @param options With the `checkNames` of registering, the results also contain the application's own rejections.
- * @returns As for registering, with two differences: `created` has no `domainId`, and `invalid` has a `reason` with its
- *   details. If it is clear which name was meant, `invalid` also has a `suggestion`, and `certain`: `false` for a guess.
- * @throws {ApiError} for the same reasons as {@link registerDomains}, except 503.
+ * @returns As for registering, with three differences: `created` has no `domainId`; `invalid` has a `reason` with its
+ *   details and, if it is clear which name was meant, a `suggestion`, and `certain`: `false` for a guess; `room` says how
+ *   many more names the team may register. Registering fails if more names would be `created`.
+ * @throws {ApiError} for the same reasons as {@link registerDomains}, except 503 and `domain_limit_reached`.
  * @throws {TypeError} if the store has no `find`.
  *
  * @example
@@ -64,20 +65,23 @@ export async function runPreview(
     const found = await waitForStore(store, find(createLookUp(team.id, names, maxDomains !== null)), deadline)
     return { verdicts: judgeAll(team.id, names, found), found }
   })
-  const limitError = maxDomains === null ? null : findLimitError(maxDomains, found, verdicts)
-  if (limitError) throw limitError
+  const room = maxDomains === null ? null : toRoom(maxDomains, found.teamCount)
+  if (room instanceof Error) throw room
   const idOf = new Map(found.registrations.map(({ domain, domainId }) => [domain, domainId]))
   let used = 0
   const results = submitted.map((read, index): PreviewResult => {
     const input = request.domains[index] as string
     if (!isName(read)) return toInvalidPreview(input, read)
     const verdict = verdicts[used++] as Verdict
-    if (verdict.status === 'invalid') return toInvalidPreview(input, verdict)
     const { domain } = read
+    if (verdict.status === 'invalid') {
+      const result = toInvalidPreview(input, verdict)
+      return result.conflicts ? { ...result, domain } : result
+    }
     if (verdict.status === 'created') return { status: 'created', input, domain }
     // If the call contains a name twice and would create it, the second occurrence is `existing` but has no ID yet.
     const domainId = idOf.get(domain)
     return { status: 'existing', input, domain, ...(domainId !== undefined && { domainId }) }
   })
-  return { data: { results, totals: countTotals(results) } }
+  return { data: { results, totals: countTotals(results), room } }
 }

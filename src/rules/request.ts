@@ -82,6 +82,16 @@ export const findLimitError = (maxDomains: number, { teamCount }: LookUpResult, 
 
 /** Compares the number of names that a call adds with the limit; see {@link findLimitError}. */
 export function toLimitError(maxDomains: number, teamCount: number | undefined, added: number): ApiError | null {
+  const room = toRoom(maxDomains, teamCount)
+  if (typeof room !== 'number') return room
+  return added === 0 || added <= room ? null : domainLimitReached({ maxDomains, teamCount: maxDomains - room, added })
+}
+
+/**
+ * @returns How many more names the team may have; below 0 if it has more than its limit. Or the error if the store did
+ *   not count.
+ */
+export function toRoom(maxDomains: number, teamCount: number | undefined): number | ApiError {
   if (teamCount === undefined || !Number.isSafeInteger(teamCount)) {
     const cause = new TypeError(
       'The team has "maxDomains", so the store must return an integer "teamCount" if the request has "needsCount"; ' +
@@ -89,7 +99,7 @@ export function toLimitError(maxDomains: number, teamCount: number | undefined, 
     )
     return internalError('The limit of the team could not be checked.', cause)
   }
-  return added === 0 || teamCount + added <= maxDomains ? null : domainLimitReached({ maxDomains, teamCount, added })
+  return maxDomains - teamCount
 }
 
 /**

@@ -22,13 +22,20 @@ const time = z.string().meta({ format: 'date-time' })
 const statusOf = (created: string) =>
   `\`created\`: ${created}. \`existing\`: already registered, or submitted earlier in this call.`
 
-const resultsOf = <Result extends z.ZodType, Totals extends z.ZodType>(result: Result, totals: Totals) =>
+type Shape = Readonly<Record<string, z.ZodType>>
+
+const resultsOf = <Result extends z.ZodType, Totals extends z.ZodType, More extends Shape = Record<never, z.ZodType>>(
+  result: Result,
+  totals: Totals,
+  more: More = {} as More,
+) =>
   z
     .strictObject({
       data: z
         .strictObject({
           results: z.array(result).min(1).max(MAX_DOMAINS).describe('In the order of the submitted hostnames.'),
           totals,
+          ...more,
         })
         .describe('The result of each hostname, and the number of results with each status.'),
     })
@@ -83,6 +90,9 @@ export const invalidPreview = z
   .strictObject({
     ...invalidResult.shape,
     reason: z.string().describe('A more precise code, for programs. New reasons may be added.'),
+    domain: domain
+      .optional()
+      .describe('The hostname in canonical form. Present if it conflicts with registrations of the same team.'),
     suggestion: z.string().optional().describe('The hostname to send instead, in canonical form.'),
     certain: z.boolean().optional().describe(
       'Present only with a `suggestion`. `true` if it is the same host in another notation, which a program may send \
@@ -125,7 +135,12 @@ without asking; `false` if it is a guess for a person to confirm.',
   .describe('A hostname that would not be registered, with more details than registering returns.')
 
 export const previewResult = z.discriminatedUnion('status', [creatablePreview, existingPreview, invalidPreview])
-export const previewDomainsResponse = resultsOf(previewResult, totals)
+export const previewDomainsResponse = resultsOf(previewResult, totals, {
+  room: z
+    .int()
+    .nullable()
+    .describe('How many more hostnames the team may register; below 0 above its limit, null without a limit.'),
+})
 
 export const deletedResult = z
   .strictObject({

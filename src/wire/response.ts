@@ -85,6 +85,8 @@ export interface InvalidPreview extends InvalidResult, HostnameDetails {
    * `false`, it is a guess for a person to confirm. Present only with a suggestion.
    */
   certain?: boolean | undefined
+  /** The hostname in canonical form, if it conflicts only with registrations of the same team. */
+  domain?: string | undefined
   /** The same name in A-labels, to send if the rejected character is intended. */
   aLabels?: string | undefined
   /** The input without the mistake, if what remains cannot be registered either. */
@@ -97,7 +99,15 @@ export interface InvalidPreview extends InvalidResult, HostnameDetails {
 
 /** The body of a preview's `200` response. */
 export interface PreviewDomainsResponse {
-  data: { results: PreviewResult[]; totals: Totals }
+  data: {
+    results: PreviewResult[]
+    totals: Totals
+    /**
+     * How many more hostnames the team may register; below 0 if it has more than its limit, `null` if it has no limit.
+     * A call that would register more of them is rejected as a whole.
+     */
+    room: number | null
+  }
 }
 
 /** The result of one hostname to delete. */

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { inspect } from 'node:util'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { toWait } from '../../src/client/call.ts'
 import { deleteAll, listAll, registerAll, syncAll } from '../../src/client/index.ts'
 import { rejection } from '../fixtures.ts'
 import { answer, callHere, loseAnswer, names, serve } from './service.ts'
@@ -102,6 +103,8 @@ describe('a call is retried', () => {
       toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'],
     })
     onTestFinished(() => void vi.useRealTimers())
+    if (least === most) vi.spyOn(Math, 'random').mockReturnValue(0)
+    onTestFinished(() => void vi.restoreAllMocks())
     const headers = { 'Retry-After': retryAfter }
     const fetch = vi.fn(async () => Response.json({ error: 'busy', message: 'Later.' }, { status, headers }))
     const rejected = rejection(registerAll(['a.com'], { ...unused, patience: most, fetch }))
@@ -110,6 +113,18 @@ describe('a call is retried', () => {
     await vi.advanceTimersByTimeAsync(most - least + 1)
     expect(fetch).toHaveBeenCalledTimes(2)
     expect(await rejected).toMatchObject({ status, code: 'busy' })
+  })
+
+  test('a little later than Retry-After says, so that many clients do not call at the same moment', () => {
+    for (const [retryAfter, most] of [
+      [17_000, 18_700],
+      [3_600_000, 3_630_000],
+    ] as const) {
+      const waits = Array.from({ length: 1000 }, () => toWait(1, retryAfter))
+      expect(Math.min(...waits)).toBeGreaterThanOrEqual(retryAfter)
+      expect(Math.max(...waits)).toBeLessThanOrEqual(most)
+      expect(Math.max(...waits) - Math.min(...waits)).toBeGreaterThan((most - retryAfter) / 2)
+    }
   })
 
   test.each(['3 ', '3\t', ' 3'])('after the time in the Retry-After header %j, as it is on the wire', async wait => {

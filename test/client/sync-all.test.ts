@@ -72,7 +72,7 @@ test.each<[what: string, secrets: Pick<SyncAllOptions, 'apiKey' | 'headers'>, ex
   const message = `\u001b[2J\u202ea.com for token-of-a-session.\r\n${'x'.repeat(100_000)}`
   const results = [{ status: 'invalid', input: 'a.com', code: 'invalid_domain', message }]
   const fetch = async (url: unknown) =>
-    Response.json({ data: String(url).endsWith('/preview') ? { results } : { domains: [], next: null } })
+    Response.json({ data: String(url).endsWith('/preview') ? { results, room: null } : { domains: [], next: null } })
   const error = (await rejection(syncAll(['a.com'], { url: 'http://x', ...secrets, fetch }))) as Error
   expect(error.message).toMatch(expected)
   expect(error.message).not.toContain('token-of')
@@ -119,6 +119,8 @@ test.each([
   ['a.b.com', '*.B.com.'],
   ['*.bücher.com', 'a.BÜCHER.com'],
   ['a.bücher.com', '*.bücher。com'],
+  ['*.xn--a.example.com', 'b.XN--A.example.com'],
+  ['b.xn--a.example.com', '*.XN--A.example.com'],
 ])(
   'syncAll changes nothing if %j, which is registered and still wanted, overlaps the newly wanted %j',
   async (registered, other) => {
@@ -172,12 +174,41 @@ describe('if the team has a limit, syncAll', () => {
     },
   )
 
-  test('learns only during the changes that many names do not fit, and then the error has the plan', async () => {
-    const { options } = await create(names(10), 120)
-    const error = await rejection(syncAll(names(331), { ...options, ...all }))
-    expect(error).toMatchObject({ name: 'SyncAllError', plan: { unchanged: 10, deletions: [] } })
-    expect((error as SyncAllError).cause).toMatchObject({ status: 403, code: 'domain_limit_reached' })
+  test('changes nothing if many names do not fit', async () => {
+    const { list, options } = await create(names(10), 120)
+    expect(await rejection(syncAll(names(132).slice(1), { ...options, ...all }))).toMatchObject({
+      message: "The team's limit leaves no room for 122 more names and 1 fewer. Nothing was changed.",
+    })
+    expect(await list()).toEqual(names(10))
+    await syncAll(names(130), { ...options, ...all })
+    expect(await list()).toHaveLength(130)
   })
+
+  test('deletes names of a team above its limit, but only if no others are added beyond the limit', async () => {
+    const { store, list, options } = await create(names(10), 0)
+    store.addTeam({ id: '1', organizationId: '10', state: 'active', maxDomains: 5 })
+    expect(await rejection(syncAll([...names(5), 'new.com'], { ...options, ...all }))).toMatchObject({
+      message: "The team's limit leaves no room for 1 more names and 5 fewer. Nothing was changed.",
+    })
+    expect(await list()).toEqual(names(10))
+    await syncAll(names(8), { ...options, ...all })
+    expect(await list()).toEqual(names(8))
+    await syncAll([...names(4), 'new.com'], { ...options, ...all })
+    expect(await list()).toEqual([...names(4), 'new.com'])
+  })
+
+  test('needs one call for each 100 names to learn that a full team has no room', async () => {
+    const { options, calls } = await create(names(1), 0)
+    const { additions } = await syncAll(names(1000), { ...options, dryRun: true })
+    expect(additions).toHaveLength(999)
+    expect(calls).toEqual([0, ...Array(10).fill(100)])
+  })
+})
+
+test('syncAll plans a name that is wanted in several spellings once, even if they are in different calls', async () => {
+  const { options } = await create([])
+  const plan = await syncAll([...names(150), 'N0.com.', ...names(3)], { ...options, dryRun: true })
+  expect(plan.additions).toEqual(names(150))
 })
 
 test('syncAll deletes as many names as `mostDeletions` allows', async () => {

@@ -4,6 +4,7 @@ import {
   emptyList,
   enterPreviews,
   enterRegistrations,
+  enterRoom,
   followDeletion,
   type NameList,
   removeRows,
@@ -20,16 +21,17 @@ const rejected = (input: string, details: Partial<InvalidPreview> = {}): Invalid
 })
 const free = (input: string, domain = input.toLowerCase()) => ({ status: 'created', input, domain }) as const
 const existing = (input: string) => ({ status: 'existing', input, domain: input }) as const
-const full = (input: string) => ({ status: 'created', input }) as const
 const registered = (input: string) => ({ status: 'created', input, domain: input, domainId: `id of ${input}` }) as const
 
 const pasted = (...names: string[]) => addNames(emptyList, names)
 /** A list with rows of all states but `unchecked`, which is never left after a preview. */
-const checked = () =>
-  enterPreviews(pasted('a.com', 'A.com', 'old.com', 'https://b.com/', 'full.com', '*.c.com'), [
+const checked = () => {
+  const list = enterPreviews(pasted('a.com', 'A.com', 'old.com', 'https://b.com/', 'full.com', '*.c.com'), [
     ...[free('a.com'), free('A.com'), existing('old.com'), rejected('https://b.com/', { suggestion: 'b.com' })],
-    ...[full('full.com'), rejected('*.c.com', { code: 'subdomain_conflict', reason: 'subdomain_conflict' })],
+    ...[free('full.com'), rejected('*.c.com', { code: 'subdomain_conflict', reason: 'subdomain_conflict' })],
   ])
+  return enterRoom(list, 1)
+}
 
 /** Writes each row as its text and its state. */
 const read = ({ rows }: NameList) => rows.map(({ text, state }) => `${text} ${state}`)
@@ -67,6 +69,9 @@ test.each<[what: string, list: NameList, rows: string[], repeated?: number]>([
   ],
   ['two corrections to one name', replaceTexts(pasted('x', 'y'), () => 'b.com'), ['b.com unchecked'], 1],
   ['the removal of a row', removeRows(checked(), ({ id }) => id === 1), read(checked()).slice(1), 1],
+  ['a preview that finds more room', enterRoom(checked(), 2), read(checked()).with(3, 'full.com ready'), 1],
+  ['a preview that finds no limit', enterRoom(checked(), null), read(checked()).with(3, 'full.com ready'), 1],
+  ['a preview of a team above its limit', enterRoom(checked(), -5), read(checked()).with(0, 'a.com wrong'), 1],
   ['the removal of all rows', removeRows(pasted('a.com', 'a.com'), () => true), []],
   ['registering', enterRegistrations(checked(), [registered('a.com')]), read(checked()).with(0, 'a.com registered'), 1],
   [

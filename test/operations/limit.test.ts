@@ -11,13 +11,13 @@ const register = async (store: DomainStore, domains: readonly string[], onError?
 const refused = (message: string) => ({ status: 403, code: 'domain_limit_reached', message })
 
 describe('a call', () => {
-  test('that would exceed the limit is rejected as a whole, and so is its preview', async () => {
+  test('that would exceed the limit is rejected as a whole, and its preview says how much room there is', async () => {
     const store = createLimitedStore(100)
     await register(store, manyDomains(60))
     const domains = manyDomains(50, 'new.')
     const expected = refused('The team may have 100 domains. It has 60, and this call would add 50.')
     expect(await rejection(register(store, domains))).toMatchObject(expected)
-    expect(await rejection(previewDomains(team1, { domains }, store))).toMatchObject(expected)
+    expect((await previewDomains(team1, { domains }, store)).data).toMatchObject({ totals: { created: 50 }, room: 40 })
     expect(await store.count()).toBe(60)
     expect(await register(store, domains.slice(10))).toMatchObject({ created: 40 })
   })
@@ -62,6 +62,7 @@ describe('a call', () => {
     expect(await register(store, ['a.com', 'b.com', 'localhost'])).toMatchObject({ existing: 2 })
     const one = 'The team may have 1 domain. It has 3, and this call would add 1.'
     expect(await rejection(register(store, ['a.com', 'd.com']))).toMatchObject(refused(one))
+    expect((await previewDomains(team1, { domains: ['d.com'] }, store)).data.room).toBe(-2)
   })
 
   test.each([null, undefined])('of a team whose limit is %s does not ask the store to count', async maxDomains => {

@@ -43,12 +43,12 @@ test('invalid results have a reason, details and a suggestion in a preview, but 
     { status: 'invalid', input, code, reason: 'url', rest: '127.0.0.1', message },
     {
       ...{ status: 'invalid', input, code: 'wildcard_conflict', reason: 'wildcard_conflict' },
-      ...{ conflicts: ['*.xn--bcher-kva.de'], count: 1 },
+      ...{ domain: 'x.xn--bcher-kva.de', conflicts: ['*.xn--bcher-kva.de'], count: 1 },
       message: '"x.bücher.de" is covered by "*.bücher.de", which this team has registered already.',
     },
     {
       ...{ status: 'invalid', input, code: 'subdomain_conflict', reason: 'subdomain_conflict', message },
-      ...{ conflicts: ['a.example.com'], count: 1 },
+      ...{ domain: '*.example.com', conflicts: ['a.example.com'], count: 1 },
     },
     { status: 'invalid', input, code, reason: 'at_sign', suggestion: 'example.net', certain: false, message },
   ])

@@ -1,0 +1,115 @@
+/** What becomes of names that have no result after their call, and what is sent next. */
+import { expect, test } from 'vitest'
+import { afterCall, decide, initialState, type Part, policy, type RunState } from '../../src/client/plan.ts'
+
+const place = (names: readonly string[]) => names.map((name, index) => ({ name, place: index }))
+const part = (change: Partial<Part> = {}): Part => ({
+  ...{ names: place(['a', 'b', 'c']), turn: 'again', dueAt: 0, failures: 1, successesBefore: 0 },
+  ...change,
+})
+const failures = {
+  refusal: { status: 401, message: 'No.', mayPass: false },
+  'service failure': { status: 503, code: 'domain_registration_unavailable', message: 'Later.', mayPass: true },
+  'lost response': { message: 'Lost.', mayPass: true },
+}
+const now = 1_000_000
+/** The parts that are left after a call has failed. */
+function fail(failure: keyof typeof failures, failed: Part, state: Partial<RunState> = {}) {
+  const outcome = { results: [], left: failed.names, failure: failures[failure] }
+  const after = afterCall({ ...initialState, ...state }, failed, outcome, { patience: 1000, now })
+  const had = state.parts ?? []
+  return after.parts
+    .filter(each => !had.includes(each))
+    .map(({ names, turn }) => `${names.map(({ name }) => name).join('')} ${turn}`)
+}
+const works = { successes: 1 }
+const one = place(['a'])
+const parts = (count: number) => Array.from({ length: count }, () => part({ dueAt: now }))
+
+test.each<[what: string, parts: string[], expected: string[]]>([
+  ['a refusal', fail('refusal', part()), ['abc given up']],
+  ['a first failure', fail('service failure', part({ turn: 'first' })), ['abc again']],
+  ['another failure while other calls succeed', fail('service failure', part(), works), ['ab again', 'c again']],
+  [
+    'the failure of one name while other calls succeed',
+    fail('service failure', part({ names: one }), works),
+    ['a last'],
+  ],
+  ['another failure while no call succeeds', fail('service failure', part()), ['ab again', 'c again']],
+  ['the failure of one name while no call succeeds', fail('service failure', part({ names: one })), ['a again']],
+  ['a failure in an outage', fail('service failure', part(), { parts: parts(16) }), ['abc again']],
+  ['lost responses', fail('lost response', part(), works), ['abc again']],
+  [
+    'the failure of one name that was put off',
+    fail('lost response', part({ names: one, turn: 'last' })),
+    ['a given up'],
+  ],
+])('after %s, the parts are right', (_, after, expected) => {
+  expect(after).toEqual(expected)
+})
+
+test('each row of the policy decides something', () => {
+  const rows = policy.map(({ fault, turn, names }) => `${fault} ${turn} ${names}`)
+  expect(new Set(rows).size).toBe(policy.length)
+  const isCovered = (row: (typeof policy)[number], by: (typeof policy)[number]) =>
+    (['fault', 'turn', 'names'] as const).every(field => by[field] === 'any' || by[field] === row[field])
+  for (const [index, row] of policy.entries()) expect(policy.slice(0, index).some(by => isCovered(row, by))).toBe(false)
+})
+
+test.each<[what: string, state: Partial<RunState>, situation: Partial<Parameters<typeof decide>[1]>, move: string]>([
+  ['new names are sent', {}, {}, 'n first'],
+  ['a part that is due comes before new names', { parts: [part({ dueAt: now })] }, {}, 'abc again'],
+  ['new names come before a part that is not due', { parts: [part({ dueAt: now + 1 })] }, {}, 'n first'],
+  ['new names come before one that is put off', { parts: [part({ turn: 'last', dueAt: Infinity })] }, {}, 'n first'],
+  [
+    'a name that is put off comes at the end',
+    { parts: [part({ turn: 'last', dueAt: Infinity })] },
+    { next: undefined, isAtEnd: true },
+    'abc last',
+  ],
+  [
+    'while all calls fail, no new names are sent',
+    { parts: [part({ dueAt: now + 5 })], newFailures: 4, failingSince: now },
+    {},
+    'wait 5',
+  ],
+  [
+    'while 200 parts wait, no new names are sent',
+    { parts: parts(200).map(each => ({ ...each, dueAt: now + 5 })) },
+    {},
+    'wait 5',
+  ],
+  ['without room, nothing is sent', { parts: [part({ dueAt: now })] }, { hasRoom: false }, 'wait Infinity'],
+  ['after the end, nothing is sent', { parts: [part({ dueAt: now })], isOver: true }, {}, 'wait Infinity'],
+  ['after the end, the run ends once it is idle', { isOver: true }, { isIdle: true }, 'end'],
+  ['if all is done, the run ends', {}, { next: undefined, isAtEnd: true, isIdle: true }, 'end'],
+  ['while names are read, the run waits', {}, { next: undefined, isIdle: true }, 'wait Infinity'],
+  [
+    'if a retry would come too late, the run ends',
+    { parts: [part({ dueAt: now + 1001 })] },
+    { next: undefined, isAtEnd: true, isIdle: true },
+    'end',
+  ],
+  [
+    'if all have a result or were given up, the run ends',
+    { parts: [part({ turn: 'given up', dueAt: Infinity })] },
+    { next: undefined, isAtEnd: true, isIdle: true },
+    'end',
+  ],
+])('%s', (_, state, situation, expected) => {
+  const move = decide(
+    { ...initialState, ...state },
+    {
+      ...{ next: place(['n']), isAtEnd: false, hasRoom: true, isIdle: false },
+      ...{ concurrency: 4, patience: 1000, now },
+      ...situation,
+    },
+  )
+  const shown =
+    move === 'end'
+      ? move
+      : 'wait' in move
+        ? `wait ${move.wait}`
+        : `${move.names.map(({ name }) => name).join('')} ${move.turn}`
+  expect(shown).toBe(expected)
+})

@@ -26,8 +26,8 @@ type PreviewOptions = OperationOptions & Pick<RegisterDomainsOptions, 'checkName
  * @param body As for registering.
  * @param options With the `checkNames` of registering, the results also contain the application's own rejections.
  * @returns As for registering, with three differences: `created` has no `domainId`; `invalid` has a `reason` with its
- *   details and, if it is clear which name was meant, a `suggestion`, and `certain`: `false` for a guess; `room` says how
- *   many more names the team may register. Registering fails if more names would be `created`.
+ *   details and, if it is clear which name was meant, a `suggestion`, and `certain`: `false` for a guess; `room` says
+ *   how many more names the team may register. Registering fails if more names would be `created`.
  * @throws {ApiError} for the same reasons as {@link registerDomains}, except 503 and `domain_limit_reached`.
  * @throws {TypeError} if the store has no `find`.
  *

@@ -3,6 +3,7 @@ import { isFunction, isText, matches, optional, type Rules } from '../options.ts
 import { httpUrlRule, type ReceivedResponse, sendRequest } from '../outgoing/send-request.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 import { runWithin, timeLimitRule } from '../time/deadline.ts'
+import type { Failure } from './errors.ts'
 
 /**
  * Headers for every call, or a function that returns them. The function is called before each call and may be
@@ -89,11 +90,7 @@ const BODY_LIMIT = 4
 /** The outcome of sending a call once. */
 export type Attempt<Value> = { readonly value: Value } | { readonly failure: CallFailure }
 
-export interface CallFailure {
-  readonly status?: number | undefined
-  readonly code?: string | undefined
-  readonly message: string
-  readonly cause?: unknown
+export interface CallFailure extends Failure {
   /** Whether the same call may succeed later. */
   readonly mayPass: boolean
   /** How long the client must wait before the next attempt, according to the response, in milliseconds. */
@@ -107,29 +104,6 @@ export interface Call<Value> {
   readonly body?: object
   /** Turns the parsed body of a 200 into the value. Throws an error if the body is wrong; the message says why. */
   readonly read: (body: unknown) => Value
-}
-
-/**
- * Why the client gave up. Changes that earlier calls made are not undone.
- *
- * @example
- * if (error instanceof CallError) console.error(`${error.status} ${error.code}: ${error.message}`)
- */
-export class CallError extends Error {
-  override readonly name: string = 'CallError'
-  /** The HTTP status of the last response, or `undefined` if there was no response. */
-  readonly status: number | undefined
-  /**
-   * The code of the last response, such as `unauthorized`. `internal_error` if names still had that result at the end;
-   * `undefined` if there was no response, or if the response did not come from the service.
-   */
-  readonly code: string | undefined
-
-  constructor({ status, code, message, cause }: CallFailure) {
-    super(message, { cause })
-    this.status = status
-    this.code = code
-  }
 }
 
 /**
@@ -147,7 +121,7 @@ export async function sendOnce<Value>(
     headers = new Headers(typeof added === 'function' ? await runWithin(limits, added) : added)
   } catch (cause) {
     signal?.throwIfAborted()
-    return { failure: { message: 'The function "headers" failed.', mayPass: false, cause } }
+    return { failure: { code: 'headers_failed', message: 'The function "headers" failed.', mayPass: false, cause } }
   }
   const secrets = { apiKey, headers: new Headers(headers) }
   if (apiKey !== undefined) headers.set('Authorization', `Bearer ${apiKey}`)
@@ -160,7 +134,8 @@ export async function sendOnce<Value>(
     return toAttempt(received, read, url, secrets)
   } catch (cause) {
     signal?.throwIfAborted()
-    return { failure: { message: 'The response was lost, or none arrived.', mayPass: true, cause } }
+    const message = 'The response was lost, or none arrived.'
+    return { failure: { code: 'unreachable', message, mayPass: true, cause } }
   }
 }
 
@@ -215,50 +190,57 @@ function toAttempt<Value>(
   const { status, retryAfter, text, isCut } = received
   const body = parse(text)
   if (status === 200) {
-    if (isCut) return { failure: { status, message: `The response is larger than ${BODY_LIMIT} MiB.`, mayPass: false } }
-    if (body === undefined) return { failure: toFailure(received, secrets) }
+    const unexpected = { status, code: 'unexpected_response', mayPass: false }
+    if (isCut) return { failure: { ...unexpected, message: `The response is larger than ${BODY_LIMIT} MiB.` } }
+    if (body === undefined) return { failure: explainText(received, secrets) }
     try {
       return { value: read(body) }
     } catch (cause) {
       const message = `The response does not belong to this operation: ${(cause as Error).message}.`
-      return { failure: { status, message, mayPass: false } }
+      return { failure: { ...unexpected, message } }
     }
   }
   // In browsers, a redirect has the status 0.
   if (status < 200 || (status >= 300 && status < 400)) {
-    return { failure: { status: status || undefined, message: describeRedirect(received, url), mayPass: false } }
+    const message = toSafeText(describeRedirect(received, url), secrets)
+    return { failure: { status: status || undefined, code: 'redirected', message, mayPass: false } }
   }
-  const { error, message } = (body ?? {}) as { error?: unknown; message?: unknown }
+  const [error, message] = [get(body, 'error'), get(body, 'message')]
+  const mayPass = status === 408 || status === 429 || status >= 500
   return {
     failure: {
       status,
-      code: isText(error) ? toSafeText(error, secrets) : undefined,
+      code: isText(error) ? toSafeText(error, secrets) : mayPass ? 'unavailable' : 'not_from_service',
       message: isText(message) ? toSafeText(message, secrets) : `The response was HTTP ${status}.`,
-      mayPass: status === 408 || status === 429 || status >= 500,
+      mayPass,
       retryAfter,
     },
   }
 }
 
-/** The client follows no redirect: `fetch` could turn the POST into a GET, or send the key to another server. */
+/**
+ * The client follows no redirect: `fetch` could turn the POST into a GET, or send the key to another server. The
+ * message names where it leads only on the same origin, and without a query, which may contain a token.
+ */
 function describeRedirect({ location }: ReceivedResponse, url: string | URL): string {
-  const { href } = new URL(url)
-  const target = location !== undefined && URL.canParse(location, href) ? new URL(location, href).href : undefined
-  const isAtSlash = target === undefined ? href.endsWith('/') : `${target}/` === href
+  const { href, origin } = new URL(url)
+  const target = location !== undefined && URL.canParse(location, href) ? new URL(location, href) : undefined
+  const isAtSlash = target === undefined ? href.endsWith('/') : `${target.href}/` === href
+  const place = target?.origin === origin ? ` to "${target.pathname}"` : target ? ' to another server' : ''
   const advice = isAtSlash ? 'use the address without the slash' : 'use the address to which the service redirects'
-  return `The call was redirected; ${advice}.`
+  return `The call was redirected${place}; ${advice}.`
 }
 
 /**
  * If the JSON was cut short, a retry may get the complete response. If the body is a login page, a retry would get the
  * same page.
  */
-function toFailure({ status, mediaType, text }: ReceivedResponse, secrets: Secrets): CallFailure {
+function explainText({ status, mediaType, text }: ReceivedResponse, secrets: Secrets): CallFailure {
   const isCutShort = /json/i.test(mediaType) && /^\s*(\{|$)/.test(text)
-  if (isCutShort) return { status, message: 'The response is not complete JSON.', mayPass: true }
+  if (isCutShort) return { status, code: 'unreachable', message: 'The response is not complete JSON.', mayPass: true }
   const type = mediaType === '' ? 'without a content type' : `with the content type "${toSafeText(mediaType, secrets)}"`
   const message = `The response is not JSON: HTTP ${status} ${type}. It comes from another service, or from a proxy.`
-  return { status, message, mayPass: false }
+  return { status, code: 'not_from_service', message, mayPass: false }
 }
 
 /** @returns The parsed text; `undefined` if the text is not JSON, for instance because it was cut short. */

@@ -1,7 +1,8 @@
 import { countDeleted, type DeleteDomainsResponse, type DeleteResult } from '../wire/response.ts'
+import { NamesError } from './errors.ts'
 import type { Names } from './names.ts'
 import type { FieldsOf } from './send-batch.ts'
-import { createRun, NamesError, type NamesOptions, type Run } from './send-names.ts'
+import { createRun, type NamesOptions, type Run } from './send-names.ts'
 
 /** Options of {@link deleteAll}. */
 export interface DeleteAllOptions extends NamesOptions<DeleteResult> {}

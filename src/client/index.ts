@@ -12,13 +12,14 @@ export type {
   RegisteredResult,
   Totals,
 } from '../wire/response.ts'
-export { CallError, type CallHeaders, type CallOptions } from './call.ts'
+export type { CallHeaders, CallOptions } from './call.ts'
 export {
   DeleteAllError,
   type DeleteAllOptions,
   type DeleteAllResult,
   deleteAll,
 } from './delete-all.ts'
+export { CallError, type ClientCode } from './errors.ts'
 export { type ListAllOptions, type ListProgress, listAll } from './list-all.ts'
 export type { Names } from './names.ts'
 export {

@@ -2,7 +2,6 @@ import { isText, optional, type Rules, requireOptions } from '../options.ts'
 import type { ListDomainsResponse, ListedDomain } from '../wire/response.ts'
 import {
   type Call,
-  CallError,
   type CallOptions,
   callRules,
   DEFAULT_PATIENCE,
@@ -12,6 +11,7 @@ import {
   sendOnce,
   toWait,
 } from './call.ts'
+import { CallError } from './errors.ts'
 
 /** Options of {@link listAll}. */
 export interface ListAllOptions extends CallOptions {

@@ -1,8 +1,9 @@
 import { countTotals, type PreviewResult, type Totals } from '../wire/response.ts'
 import { get } from './call.ts'
+import { NamesError } from './errors.ts'
 import type { Names } from './names.ts'
 import { previewFields } from './send-batch.ts'
-import { createRun, NamesError, type NamesOptions, type Run } from './send-names.ts'
+import { createRun, type NamesOptions, type Run } from './send-names.ts'
 
 /** Options of {@link previewAll}. */
 export interface PreviewAllOptions extends NamesOptions<PreviewResult> {}

@@ -1,8 +1,9 @@
 import { optional, type Rules } from '../options.ts'
 import { countTotals, type DomainResult, type Totals } from '../wire/response.ts'
+import { NamesError } from './errors.ts'
 import type { Names } from './names.ts'
 import type { FieldsOf } from './send-batch.ts'
-import { createRun, NamesError, type NamesOptions, type Run } from './send-names.ts'
+import { createRun, type NamesOptions, type Run } from './send-names.ts'
 
 /** A result of registering. */
 export type RegisterResult = DomainResult & {

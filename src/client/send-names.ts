@@ -1,5 +1,6 @@
 import { optional, type Rule, type Rules, requireOptions } from '../options.ts'
-import { CallError, type CallFailure, type CallOptions, callRules, DEFAULT_PATIENCE, onProgressRule } from './call.ts'
+import { type CallFailure, type CallOptions, callRules, DEFAULT_PATIENCE, onProgressRule } from './call.ts'
+import type { NamesError, NamesState } from './errors.ts'
 import { countNames, NameReader, type Names } from './names.ts'
 import { afterCall, decide, initialState, type Part } from './plan.ts'
 import { type BatchOperation, type BatchOutcome, type ResultOfName, sendBatch } from './send-batch.ts'
@@ -27,26 +28,6 @@ export interface Progress<Result = unknown> {
   readonly resumeAt: number
   /** The results of the last call, in the order of its names. */
   readonly results: readonly Result[]
-}
-
-/** What had been done when the work ended early. */
-type NamesState<Result> = Pick<NamesError<Result>, 'results' | 'inputs' | 'resumeAt'>
-
-/** Why the work ended early. Changes that earlier calls made are not undone. */
-export class NamesError<Result> extends CallError {
-  /** The results so far, in the order of their names. Empty with `for await`. */
-  readonly results: readonly Result[]
-  /** The names that were sent and have no result, in their original order. */
-  readonly inputs: readonly string[]
-  /** The index of the first name without a result. To resume, leave out all names before this one. */
-  readonly resumeAt: number
-
-  constructor(failure: CallFailure, { results, inputs, resumeAt }: NamesState<Result>) {
-    super(failure)
-    this.results = results
-    this.inputs = inputs
-    this.resumeAt = resumeAt
-  }
 }
 
 /** An operation on names, and the class of its error. */
@@ -155,7 +136,7 @@ async function* sendNames<Result extends ResultOfName>(
     calls.push(call)
     sendBatch<Result>(part.names, { ...options, signal: call.controller.signal }, operation)
       .catch((cause): BatchOutcome<Result> => {
-        const failure = { message: 'The call could not be sent.', mayPass: false, cause }
+        const failure = { code: 'unreachable', message: 'The call could not be sent.', mayPass: false, cause }
         return { results: [], left: part.names, failure }
       })
       .then(outcome => {

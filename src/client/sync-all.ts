@@ -1,7 +1,8 @@
 import { optional, type Rules, requireOptions } from '../options.ts'
 import type { InvalidPreview, InvalidResult } from '../wire/response.ts'
-import { CallError, type CallOptions, callRules, toSafeText } from './call.ts'
+import { type CallOptions, callRules, toSafeText } from './call.ts'
 import { deleteAll } from './delete-all.ts'
+import { CallError, type Failure } from './errors.ts'
 import { listAll } from './list-all.ts'
 import type { Names } from './names.ts'
 import { previewAll } from './preview-all.ts'
@@ -36,17 +37,19 @@ export interface SyncPlan {
 }
 
 /**
- * Why {@link syncAll} did not carry out its plan.
+ * Why {@link syncAll} did not carry out its plan. The `code` is `names_rejected` if names are `refused`,
+ * `too_many_deletions`, `domain_limit_reached`, or the code of the call that failed during the changes; that error is
+ * then the `cause`.
  *
  * @example
  * if (error instanceof SyncAllError) for (const { input, message } of error.plan.refused) console.error(input, message)
  */
-export class SyncAllError extends Error {
+export class SyncAllError extends CallError {
   override readonly name = 'SyncAllError'
   readonly plan: SyncPlan
 
-  constructor(message: string, plan: SyncPlan, options?: ErrorOptions) {
-    super(message, options)
+  constructor(failure: Failure, plan: SyncPlan) {
+    super(failure)
     this.plan = plan
   }
 }
@@ -92,27 +95,40 @@ export async function syncAll(wanted: Names, options: SyncAllOptions): Promise<S
   const { dryRun = false, mostDeletions = DEFAULT_MOST_DELETIONS, ...callOptions } = options
   const { room, ...plan } = await makePlan(wanted, callOptions)
   if (dryRun) return plan
-  const { additions, deletions, unchanged, refused } = plan
-  if (refused.length > 0) throw new SyncAllError(`${describeRejected(refused, options)} Nothing was changed.`, plan)
+  const obstacle = findObstacle(plan, room, mostDeletions, options)
+  if (obstacle) throw new SyncAllError({ ...obstacle, message: `${obstacle.message} Nothing was changed.` }, plan)
+  const inPart = 'The plan was carried out only in part:'
+  let refused: readonly InvalidResult[]
+  try {
+    await deleteAll(plan.deletions, callOptions)
+    const { results } = await registerAll(plan.additions, callOptions)
+    refused = results.filter(result => result.status === 'invalid')
+  } catch (cause) {
+    if (!(cause instanceof CallError)) throw cause
+    const { status, code, message } = cause
+    throw new SyncAllError({ status, code, message: `${inPart} ${message}`, cause }, plan)
+  }
+  if (refused.length === 0) return plan
+  const message = `${inPart} ${describeRejected(refused, options)}`
+  throw new SyncAllError({ code: 'names_rejected', message }, { ...plan, refused })
+}
+
+/** Why a plan must not be carried out, if there is a reason. */
+function findObstacle(
+  { additions, deletions, unchanged, refused }: SyncPlan,
+  room: number | null,
+  mostDeletions: number,
+  options: SharedOptions,
+): Failure | undefined {
+  if (refused.length > 0) return { code: 'names_rejected', message: describeRejected(refused, options) }
   const registered = unchanged + deletions.length
   if (deletions.length > mostDeletions * registered) {
     const message = `${deletions.length} of ${registered} registrations would be deleted, but "mostDeletions" is`
-    throw new SyncAllError(`${message} ${mostDeletions}. Nothing was changed.`, plan)
+    return { code: 'too_many_deletions', message: `${message} ${mostDeletions}.` }
   }
-  if (room !== null && additions.length > Math.max(0, room + deletions.length)) {
-    const message = `The team's limit leaves no room for ${additions.length} more names and ${deletions.length} fewer.`
-    throw new SyncAllError(`${message} Nothing was changed.`, plan)
-  }
-  try {
-    await deleteAll(deletions, callOptions)
-    const { results } = await registerAll(additions, callOptions)
-    const rejectedNow = results.filter(result => result.status === 'invalid')
-    if (rejectedNow.length === 0) return plan
-    throw new SyncAllError(describeRejected(rejectedNow, options), { ...plan, refused: rejectedNow })
-  } catch (error) {
-    if (!(error instanceof CallError)) throw error
-    throw new SyncAllError(`The plan was carried out only in part: ${error.message}`, plan, { cause: error })
-  }
+  if (room === null || additions.length <= Math.max(0, room + deletions.length)) return undefined
+  const message = `The team's limit leaves no room for ${additions.length} more names and ${deletions.length} fewer.`
+  return { code: 'domain_limit_reached', message }
 }
 
 /** The service's message may repeat a header. If a function made the headers, the name stands in its place. */

@@ -1,4 +1,4 @@
-import type { CallError } from '../client/call.ts'
+import type { CallError } from '../client/errors.ts'
 import { previewAll } from '../client/preview-all.ts'
 import { registerAll } from '../client/register-all.ts'
 import { drawRow } from './draw-row.ts'

@@ -1,4 +1,5 @@
-import { CallError, type CallOptions } from '../client/call.ts'
+import type { CallOptions } from '../client/call.ts'
+import { CallError } from '../client/errors.ts'
 import { showHostname } from '../hostname/shown-hostname.ts'
 import type { ElementWords } from './words.ts'
 
@@ -96,15 +97,7 @@ export const isNotOffered = (error: unknown): boolean =>
 /** The sentence about a failed call. */
 export function explainFailure(error: unknown, { failures }: ElementWords): string {
   if (!(error instanceof CallError)) return String((error as Error)?.message ?? error)
-  const code = error.code ?? (error.status === undefined ? 'unreachable' : codeOf(error.status))
-  const sentence = Object.hasOwn(failures, code) ? failures[code] : undefined
+  const sentence = Object.hasOwn(failures, error.code) ? failures[error.code] : undefined
   if (typeof sentence === 'function') return sentence(error)
   return sentence ?? error.message
-}
-
-/** A proxy may answer in place of the service, without a code. */
-function codeOf(status: number): string {
-  if (status === 401) return 'unauthorized'
-  if (status === 429) return 'too_many_requests'
-  return status >= 500 ? 'internal_error' : ''
 }

@@ -1,5 +1,5 @@
-import { CallError } from '../client/call.ts'
 import { deleteAll } from '../client/delete-all.ts'
+import { CallError } from '../client/errors.ts'
 import { listAll } from '../client/list-all.ts'
 import type { Progress } from '../client/send-names.ts'
 import type { DeleteResult, ListedDomain } from '../wire/response.ts'

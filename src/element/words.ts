@@ -1,4 +1,4 @@
-import type { CallError } from '../client/call.ts'
+import type { CallError } from '../client/errors.ts'
 import type { InvalidPreview } from '../wire/response.ts'
 
 /** A sentence, or a function that makes it from the details of a rejected name. */
@@ -52,16 +52,22 @@ const reasons: Readonly<Record<string, ReasonSentence>> = {
   subdomain_conflict: 'would cover names that you have registered; delete these first',
 }
 
-/** For each code of an error, the sentence to show; `unreachable` if no response arrived. Otherwise its message. */
+const signInAgain = 'You are not signed in, or your session has ended. Sign in again, then continue.'
+const ourFault = 'Something went wrong on our side. Try again in a minute.'
+
+/** For each code of an error, the sentence to show. Without one, its message is shown. */
 const failures: Readonly<Record<string, string | ((error: CallError) => string)>> = {
-  unauthorized: 'You are not signed in, or your session has ended. Sign in again, then continue.',
+  unauthorized: signInAgain,
+  redirected: signInAgain,
+  not_from_service: signInAgain,
   domain_limit_reached: error => `Your limit is reached, so the rest was not registered. ${error.message}`,
   team_suspended: 'Your account is suspended, so no names can be registered.',
   insufficient_scope: 'You are not allowed to do this.',
   too_many_requests: 'Too many requests at once. Wait a minute, then continue.',
   domain_registration_unavailable:
     'Your names are saved, but monitoring has not begun for some of them. Continue in a minute.',
-  internal_error: 'Something went wrong on our side. Try again in a minute.',
+  internal_error: ourFault,
+  unavailable: ourFault,
   unreachable: 'The service cannot be reached. Check your connection, then continue.',
 }
 
@@ -136,6 +142,6 @@ type EnglishWords = typeof english
  *
  * `reasons` has, for each `reason` of a preview, the end of a sentence that begins with the quoted name, without its
  * full stop. A reason that is missing gets the service's message. `failures` has the sentence for each code of an
- * error, and for `unreachable` if no response arrived.
+ * error; a code that is missing gets the error's message.
  */
 export interface ElementWords extends EnglishWords {}

@@ -74,7 +74,8 @@ describe('without an API key, the client', () => {
   ])('stops if the headers function %s, and sends nothing', async (_, headers, cause) => {
     const { options, inits } = spyOnCalls()
     const error = await rejection(registerAll(['a.com'], { ...options, headers: headers as never, timeLimit: 20 }))
-    expect(error).toMatchObject({ message: 'The function "headers" failed.', status: undefined, cause })
+    expect(error).toMatchObject({ code: 'headers_failed', message: 'The function "headers" failed.', cause })
+    expect(error).toHaveProperty('status', undefined)
     expect(inits()).toEqual([])
   })
 })
@@ -156,42 +157,55 @@ describe('a call is retried', () => {
 
 describe('a call is not retried', () => {
   const other = 'It comes from another service, or from a proxy.'
-  const [withSlash, withoutSlash] = ['use the address without the slash', 'use the address to which the service']
-  test.each<[what: string, status: number, headers: Record<string, string>, body: string, message: string | RegExp]>([
-    ['a 401', 401, {}, '{"error":"unauthorized","message":"No."}', 'No.'],
-    ['a 403 without a body', 403, {}, '', 'The response was HTTP 403.'],
+  const [withSlash, withoutSlash] = [
+    'use the address without the slash',
+    'use the address to which the service redirects',
+  ]
+  const html = { 'Content-Type': 'text/html; charset=utf-8' }
+  test.each<[what: string, status: number, headers: object, body: string, code: string, message: string]>([
+    ['a 401', 401, {}, '{"error":"unauthorized","message":"No."}', 'unauthorized', 'No.'],
+    ['a 403 without a body', 403, {}, '', 'not_from_service', 'The response was HTTP 403.'],
+    ['the 403 of a proxy', 403, html, '<h1>No</h1>', 'not_from_service', 'The response was HTTP 403.'],
+    ['a 419', 419, {}, '{"message":"Your session has ended."}', 'not_from_service', 'Your session has ended.'],
     [
-      'a login page',
-      200,
-      { 'Content-Type': 'text/html; charset=utf-8' },
-      '<h1>Log in</h1>',
+      ...(['a login page', 200, html, '<h1>Log in</h1>', 'not_from_service'] as const),
       `The response is not JSON: HTTP 200 with the content type "text/html". ${other}`,
     ],
     [
-      'a page that claims to be JSON',
-      200,
-      { 'Content-Type': 'application/json' },
-      '<h1>Log in</h1>',
+      ...(['a page that claims to be JSON', 200, { 'Content-Type': 'application/json' }, '<h1>Log in</h1>'] as const),
+      'not_from_service',
       `The response is not JSON: HTTP 200 with the content type "application/json". ${other}`,
     ],
     [
-      'an empty response without a content type',
-      200,
-      {},
-      '',
+      ...(['an empty response without a content type', 200, {}, '', 'not_from_service'] as const),
       `The response is not JSON: HTTP 200 without a content type. ${other}`,
     ],
-    ['a redirect to the same URL without its slash', 308, { Location: '/v1/domains' }, '', RegExp(withSlash)],
-    ['a redirect elsewhere', 307, { Location: 'https://api.test/v1/domains/' }, '', RegExp(withoutSlash)],
-    ['a redirect to another path', 302, { Location: '/login' }, '', RegExp(withoutSlash)],
-  ])('after %s, and the error says what arrived', async (_, status, headers, body, message) => {
+    [
+      ...([
+        'a redirect to the same URL without its slash',
+        308,
+        { Location: '/v1/domains' },
+        '',
+        'redirected',
+      ] as const),
+      `The call was redirected to "/v1/domains"; ${withSlash}.`,
+    ],
+    [
+      ...(['a redirect to another path', 302, { Location: '/login?token=1' }, '', 'redirected'] as const),
+      `The call was redirected to "/login"; ${withoutSlash}.`,
+    ],
+    [
+      ...(['a redirect elsewhere', 307, { Location: 'https://api.test/a/b/' }, '', 'redirected'] as const),
+      `The call was redirected to another server; ${withoutSlash}.`,
+    ],
+    ['a redirect to nowhere', 303, {}, '', 'redirected', `The call was redirected; ${withSlash}.`],
+  ])('after %s, and the error says what arrived', async (_, status, headers, body, code, message) => {
     const { options, countCalls } = await serve((_, response) => {
-      response.writeHead(status, headers).end(body)
+      response.writeHead(status, { ...headers }).end(body)
       return true
     })
     const error = await rejection(registerAll(names(1), { ...options, url: `${options.url}/`, patience: 1200 }))
-    const text = typeof message === 'string' ? message : expect.stringMatching(message)
-    expect(error).toMatchObject({ name: 'RegisterAllError', status, message: text, results: [] })
+    expect(error).toMatchObject({ name: 'RegisterAllError', status, code, message, results: [] })
     expect(countCalls()).toBe(1)
   })
 
@@ -201,7 +215,8 @@ describe('a call is not retried', () => {
   ])('after a redirect of %s of which a browser hides the status and the target', async (path, advice) => {
     const fetch = vi.fn(async () => Object.defineProperty(new Response(null), 'status', { value: 0 }))
     const error = await rejection(registerAll(['a.com'], { url: `https://api.test${path}`, fetch }))
-    expect(error).toMatchObject({ status: undefined, message: expect.stringMatching(advice) })
+    const message = `The call was redirected; ${advice}.`
+    expect(error).toMatchObject({ status: undefined, code: 'redirected', message })
     expect(fetch).toHaveBeenCalledTimes(1)
   })
 
@@ -234,9 +249,15 @@ describe('a call is not retried', () => {
   ])('if its response has %s', async (_, body, message) => {
     const fetch = vi.fn(async () => Response.json(body))
     const error = await rejection(registerAll(['a.com', 'b.com'], { ...unused, fetch }))
-    expect(error).toMatchObject({ name: 'RegisterAllError', status: 200, message: expect.stringMatching(message) })
+    expect(error).toMatchObject({ code: 'unexpected_response', status: 200, message: expect.stringMatching(message) })
     expect(fetch).toHaveBeenCalledTimes(1)
   })
+})
+
+test.each([408, 429, 502, 503, 504])('a %i of a proxy is told from a response of the service', async status => {
+  const fetch = async () => new Response('<h1>Later</h1>', { status })
+  const error = await rejection(registerAll(['a.com'], { ...unused, fetch, patience: 0 }))
+  expect(error).toMatchObject({ status, code: 'unavailable' })
 })
 
 test('an error shows a hostile response as one line, without the key and headers that a proxy has copied', async () => {
@@ -266,6 +287,7 @@ test.each<[what: string, fetch: typeof globalThis.fetch]>([
 ])('a client does not hang if fetch %s', async (_, fetch) => {
   const limited = await rejection(registerAll(['a.com'], { ...unused, fetch, timeLimit: 5, patience: 0 }))
   expect(limited).toMatchObject({
+    code: 'unreachable',
     message: '1 name has no result. The last failure: The response was lost, or none arrived.',
     cause: { message: 'No response within 5 ms' },
   })

@@ -8,9 +8,9 @@ const part = (change: Partial<Part> = {}): Part => ({
   ...change,
 })
 const failures = {
-  refusal: { status: 401, message: 'No.', mayPass: false },
+  refusal: { status: 401, code: 'unauthorized', message: 'No.', mayPass: false },
   'service failure': { status: 503, code: 'domain_registration_unavailable', message: 'Later.', mayPass: true },
-  'lost response': { message: 'Lost.', mayPass: true },
+  'lost response': { code: 'unreachable', message: 'Lost.', mayPass: true },
 }
 const now = 1_000_000
 /** The parts that are left after a call has failed. */

@@ -2,7 +2,7 @@ import type { RequestListener, ServerResponse } from 'node:http'
 import express from 'express'
 import { onTestFinished, vi } from 'vitest'
 import { domainsRouter } from '../../src/http/express.ts'
-import { domainsHandler } from '../../src/http/fetch.ts'
+import { type DomainsHandlerOptions, domainsHandler } from '../../src/http/fetch.ts'
 import type { MemoryStore } from '../../src/index.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 import { listen } from '../listen.ts'
@@ -51,13 +51,15 @@ export function answer(response: ServerResponse, status: number, body: object, h
  * Options of a client that calls a service in this process, so the test can fake time.
  *
  * @param intercept If this function returns a response, the client gets it in place of the service's response.
+ * @param more Options of the service.
  */
 export function callHere(
   store: MemoryStore = createStore(),
   intercept: (names: readonly string[]) => Promise<Response | undefined> | Response | undefined = () => undefined,
+  more: Pick<DomainsHandlerOptions, 'checkNames'> = {},
 ) {
   const authenticate = () => ({ type: 'team', teamId: '1', scopes }) as const
-  const handle = domainsHandler({ store, authenticate, operations, onError: () => {} })
+  const handle = domainsHandler({ store, authenticate, operations, onError: () => {}, ...more })
   const calls: number[] = []
   const fetch: typeof globalThis.fetch = async (url, init) => {
     const names = init?.body ? (JSON.parse(init.body as string).domains as string[]) : []

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { SyncAllError, type SyncAllOptions, syncAll } from '../../src/client/index.ts'
-import { createMemoryStore } from '../../src/index.ts'
+import { type CheckNames, createMemoryStore } from '../../src/index.ts'
 import { save } from '../../src/testing/calls.ts'
 import { isLong } from '../counts.ts'
 import { createStore, rejection } from '../fixtures.ts'
@@ -8,14 +8,14 @@ import { startProgram } from '../start-program.ts'
 import { callHere, names, serve } from './service.ts'
 
 /** A service with the registrations of team 1, which may have `room` more, and one of team 2. */
-async function create(registered: readonly string[], room?: number) {
+async function create(registered: readonly string[], room?: number, more: Parameters<typeof callHere>[2] = {}) {
   const maxDomains = room === undefined ? undefined : registered.length + room
   const team = { id: '1', organizationId: '10', state: 'active', maxDomains } as const
   const store = createMemoryStore({ teams: [team, { ...team, id: '2' }] })
   if (registered.length > 0) await save(store, '1', registered)
   await save(store, '2', ['elsewhere.com'])
   const list = async () => (await store.list({ teamId: '1', limit: 1000 })).map(({ domain }) => domain)
-  return { store, list, ...callHere(store) }
+  return { store, list, ...callHere(store, undefined, more) }
 }
 
 test('syncAll registers exactly the wanted names, keeps existing IDs, and changes nothing when repeated', async () => {
@@ -82,35 +82,85 @@ describe.each([
   ['without a limit', undefined],
   ['at its limit', 0],
 ])('for a team %s, syncAll changes nothing, and its error contains the plan,', (_, room) => {
-  test.each<[what: string, wanted: string[], message: RegExp]>([
+  test.each<[what: string, wanted: string[], code: string, message: RegExp]>([
     [
       'a wanted name is not a hostname',
       [...names(9), 'no name'],
+      'names_rejected',
       /^A wanted name is rejected: "no name" .* Nothing was/,
     ],
     [
       'another team has registered a wanted name',
       [...names(9), 'elsewhere.com'],
+      'names_rejected',
       /"elsewhere\.com" .* another team\. Nothing was/,
     ],
     [
       'wanted names overlap',
       [...names(9), 'a.b.com', ...names(300).slice(200), '*.B.com', '*.a.b.com'],
+      'names_rejected',
       /^A wanted name is rejected: "a\.b\.com" is covered by "\*\.B\.com", .* Also rejected: 1 more\. Nothing was/,
     ],
     [
       'it would delete more names than `mostDeletions` allows',
       names(6),
+      'too_many_deletions',
       /^4 of 10 registrations would be deleted, but "mostDeletions" is 0\.3\. Nothing was changed\.$/,
     ],
-    ['the list of wanted names is empty', [], /^10 of 10 registrations would be deleted/],
-  ])('if %s', async (_, wanted, message) => {
+    ['the list of wanted names is empty', [], 'too_many_deletions', /^10 of 10 registrations would be deleted/],
+  ])('if %s', async (_, wanted, code, message) => {
     const { list, options } = await create(names(10), room)
     const error = await rejection(syncAll(wanted, options))
     expect(error).toBeInstanceOf(SyncAllError)
+    expect(error).toMatchObject({ code, status: undefined })
     expect((error as Error).message).toMatch(message)
     expect((error as SyncAllError).plan).toHaveProperty('deletions')
     expect(await list()).toEqual(names(10))
+  })
+})
+
+test.each(['wildcard_conflict', 'subdomain_conflict'] as const)(
+  'syncAll changes nothing if the application itself rejects a name with %s, which no deletion can change',
+  async code => {
+    const checkNames: CheckNames = asked =>
+      asked.map(({ domain }) => (domain === 'no.com' ? { code, message: 'Not yours.' } : null))
+    const { list, options } = await create(names(10), undefined, { checkNames })
+    expect(await rejection(syncAll([...names(8), 'no.com'], options))).toMatchObject({
+      message: 'A wanted name is rejected: Not yours. Nothing was changed.',
+      plan: { refused: [{ input: 'no.com', code }] },
+    })
+    expect(await list()).toEqual(names(10))
+  },
+)
+
+test('if syncAll has deleted names and another caller then takes a wanted one, its error says so', async () => {
+  const { store, list, options } = await create(['a.com', 'b.com'])
+  const fetch: typeof options.fetch = async (url, init) => {
+    const response = await options.fetch(url, init)
+    if (String(url).endsWith('/delete')) await save(store, '2', ['new.com'])
+    return response
+  }
+  expect(await rejection(syncAll(['a.com', 'new.com'], { ...options, fetch, mostDeletions: 1 }))).toMatchObject({
+    code: 'names_rejected',
+    message: expect.stringMatching(/^The plan was carried out only in part: A wanted name is rejected: "new\.com"/),
+    plan: { deletions: ['b.com'], refused: [{ input: 'new.com', code: 'domain_already_licensed' }] },
+  })
+  expect(await list()).toEqual(['a.com'])
+})
+
+test('if a call fails after syncAll has deleted names, its error has the code and status of that call', async () => {
+  const { options } = await create(names(10))
+  const fetch: typeof options.fetch = async (url, init) =>
+    init?.method === 'POST' && url.toString().endsWith('/domains')
+      ? Response.json({ error: 'team_suspended', message: 'Suspended.' }, { status: 403 })
+      : options.fetch(url, init)
+  expect(await rejection(syncAll([...names(9), 'new.com'], { ...options, fetch }))).toMatchObject({
+    name: 'SyncAllError',
+    code: 'team_suspended',
+    status: 403,
+    message: 'The plan was carried out only in part: Suspended.',
+    cause: { name: 'RegisterAllError', inputs: ['new.com'] },
+    plan: { deletions: ['n9.com'] },
   })
 })
 

@@ -76,7 +76,8 @@ async function receive(request: IncomingMessage): Promise<{ status: number; body
 
 const server = createServer(async (request, response) => {
   const { status, body } = await receive(request).catch(error => {
-    console.error(error)
+    // One line, without a stack: anybody can cut off a request.
+    console.error(String(error))
     return { status: 500, body: String(error) }
   })
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(body && JSON.stringify(body))

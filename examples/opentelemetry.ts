@@ -31,26 +31,47 @@ for (const step of ['register', 'delete', 'authenticate', 'push', 'sweep']) {
   })
 }
 
-/** Call this once. While the store does not respond, no values are reported. */
+/**
+ * Call this once. Asks the store every ten seconds, so that no export of metrics waits for it. While the store does not
+ * respond, no values are reported.
+ */
 export function watchStore(store: ManagedStore): void {
   const pending = meter.createObservableGauge('domain_registration.pending')
   const refused = meter.createObservableGauge('domain_registration.pending.refused')
   const oldest = meter.createObservableGauge('domain_registration.pending.oldest', { unit: 's' })
   const roundTrip = meter.createObservableGauge('domain_registration.round_trip', { unit: 'ms' })
+
+  let answer: Awaited<ReturnType<typeof askStore>> | undefined
+  async function ask(): Promise<void> {
+    const late = setTimeout(() => {
+      answer = undefined
+    }, 1000)
+    answer = await askStore(store).catch(() => undefined)
+    clearTimeout(late)
+  }
+  ask()
+  setInterval(ask, 10_000).unref()
   meter.addBatchObservableCallback(
-    async result => {
-      const times: number[] = []
-      for (let index = 0; index < 5; index += 1) {
-        const begun = performance.now()
-        await store.find({ teamId: '', domains: ['example.com'], bases: [] })
-        times.push(performance.now() - begun)
-      }
-      const stats = await store.pendingStats()
-      result.observe(roundTrip, times.sort((one, other) => one - other)[2] as number)
-      result.observe(pending, stats.count)
-      result.observe(refused, stats.refused)
-      result.observe(oldest, (Date.now() - (stats.oldest?.getTime() ?? Date.now())) / 1000)
+    result => {
+      if (!answer) return
+      result.observe(roundTrip, answer.roundTrip)
+      result.observe(pending, answer.count)
+      result.observe(refused, answer.refused)
+      result.observe(oldest, answer.age)
     },
     [pending, refused, oldest, roundTrip],
   )
+}
+
+/** The round trip in milliseconds, the age of the oldest pending change in seconds. */
+async function askStore(store: ManagedStore) {
+  const times: number[] = []
+  for (let index = 0; index < 5; index += 1) {
+    const begun = performance.now()
+    await store.find({ teamId: '', domains: ['example.com'], bases: [] })
+    times.push(performance.now() - begun)
+  }
+  const roundTrip = times.sort((one, other) => one - other)[2] as number
+  const { count, refused, oldest } = await store.pendingStats()
+  return { roundTrip, count, refused, age: oldest ? (Date.now() - oldest.getTime()) / 1000 : 0 }
 }

@@ -49,14 +49,14 @@ curl http://localhost:${port}/v1/domains -H 'Authorization: Bearer ${key}' \\
 // Pushes releases. Also pushes registrations whose push failed, or whose process ended before the push.
 const synchronizing = startSynchronizing(store)
 
-for (const signal of ['SIGINT', 'SIGTERM']) {
-  process.once(signal, () => {
-    isStopping = true
-    server.close(async () => {
-      await synchronizing.stop({ timeLimit: 5000 })
-      await keys.revokeKey(hash)
-      await (pool instanceof pg.Pool ? pool.end() : pool.close())
-    })
-    server.closeIdleConnections()
-  })
+async function stop(): Promise<void> {
+  if (isStopping) return
+  isStopping = true
+  const limit = setTimeout(() => server.closeAllConnections(), 5000)
+  await new Promise(resolve => server.close(resolve))
+  clearTimeout(limit)
+  await synchronizing.stop({ timeLimit: 5000 })
+  await keys.revokeKey(hash)
+  await (pool instanceof pg.Pool ? pool.end() : pool.close())
 }
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, stop)

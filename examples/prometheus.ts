@@ -30,25 +30,34 @@ for (const step of ['register', 'delete', 'authenticate', 'push', 'sweep']) {
   })
 }
 
-/** Call this once. The gauges are NaN while the store does not respond. */
+/**
+ * Call this once. Asks the store every ten seconds, and never waits for it: a scrape that did would take as long as the
+ * store's time limit just when the alerts must fire. The gauges are NaN while the store does not respond.
+ */
 export function watchStore(store: ManagedStore): void {
   const gauge = (name: string, help: string) => new Gauge({ name: `domain_registration_${name}`, help })
   const pending = gauge('pending', 'Changes that have not reached the monitor yet')
   const refused = gauge('pending_refused', 'Pending changes that the monitor has refused')
   const oldest = gauge('pending_oldest_seconds', 'Age of the oldest pending change; 0 if none is pending')
-  new Gauge({
-    name: 'domain_registration_round_trip_seconds',
-    help: 'Median duration of five queries to the store',
-    async collect() {
-      const { stats, roundTrip } = await askStore(store).catch(() => ({ stats: undefined, roundTrip: Number.NaN }))
-      this.set(roundTrip / 1000)
-      pending.set(stats?.count ?? Number.NaN)
-      refused.set(stats?.refused ?? Number.NaN)
-      oldest.set(stats ? (Date.now() - (stats.oldest?.getTime() ?? Date.now())) / 1000 : Number.NaN)
-    },
-  })
+  const roundTrip = gauge('round_trip_seconds', 'Median duration of five queries to the store')
+
+  function show(answer?: Awaited<ReturnType<typeof askStore>>): void {
+    roundTrip.set(answer?.roundTrip ?? Number.NaN)
+    pending.set(answer?.count ?? Number.NaN)
+    refused.set(answer?.refused ?? Number.NaN)
+    oldest.set(answer?.age ?? Number.NaN)
+  }
+  async function ask(): Promise<void> {
+    const late = setTimeout(show, 1000)
+    show(await askStore(store).catch(() => undefined))
+    clearTimeout(late)
+  }
+  show()
+  ask()
+  setInterval(ask, 10_000).unref()
 }
 
+/** In seconds. */
 async function askStore(store: ManagedStore) {
   const times: number[] = []
   for (let index = 0; index < 5; index += 1) {
@@ -56,6 +65,7 @@ async function askStore(store: ManagedStore) {
     await store.find({ teamId: '', domains: ['example.com'], bases: [] })
     times.push(performance.now() - begun)
   }
-  const roundTrip = times.sort((one, other) => one - other)[2] as number
-  return { roundTrip, stats: await store.pendingStats() }
+  const roundTrip = (times.sort((one, other) => one - other)[2] as number) / 1000
+  const { count, refused, oldest } = await store.pendingStats()
+  return { roundTrip, count, refused, age: oldest ? (Date.now() - oldest.getTime()) / 1000 : 0 }
 }

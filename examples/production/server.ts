@@ -1,6 +1,7 @@
 /**
- * A whole service as it runs in production: Express, PostgreSQL, teams in the application's own table, API keys, pushes
- * to the receiver, health and readiness, logs, metrics, and a graceful stop. See README.md beside this file.
+ * A whole service as it runs in production: Express, PostgreSQL, teams in the application's own table, API keys, a rate
+ * limit, pushes to the receiver, health and readiness, logs, metrics, and a graceful stop. See README.md beside this
+ * file.
  */
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,11 +11,14 @@ import { createPostgresKeyStore, createPostgresStore, migrate } from 'domain-reg
 import { createWebhook } from 'domain-registration/webhook'
 import express from 'express'
 import { Pool } from 'pg'
+import { RateLimiterMemory } from 'rate-limiter-flexible'
 
-const { DATABASE_URL, WEBHOOK_URL = '', WEBHOOK_SECRET = '', PORT = '3000', DRAIN = '5000' } = process.env
+const { DATABASE_URL, WEBHOOK_URL = '', WEBHOOK_SECRET = '', PORT = '3000' } = process.env
+const { DRAIN = '5000', CALLS_PER_MINUTE = '600' } = process.env
 const log = (event: string, facts: object) => console.log(JSON.stringify({ time: new Date(), event, ...facts }))
 
-const pool = new Pool({ connectionString: DATABASE_URL, connectionTimeoutMillis: 5000 })
+// Without these limits, connections to a database that no longer responds would fill the pool for a quarter of an hour.
+const pool = new Pool({ connectionString: DATABASE_URL, connectionTimeoutMillis: 5000, query_timeout: 15_000 })
 pool.on('error', ({ message }) => log('idle connection lost', { message }))
 await migrate({ database: pool })
 await pool.query(await readFile(new URL('tables.sql', import.meta.url), 'utf8'))
@@ -33,6 +37,18 @@ const store = createPostgresStore({
 const keys = createPostgresKeyStore({ database: pool })
 const synchronizing = startSynchronizing(store)
 
+/** What the store said last. Metrics do not wait for the database: they matter most when it does not respond. */
+const unknown = { count: Number.NaN, refused: Number.NaN }
+let pending = unknown
+async function watchPending(): Promise<void> {
+  const late = setTimeout(() => {
+    pending = unknown
+  }, 1000)
+  pending = await Promise.resolve(store.pendingStats()).catch(() => unknown)
+  clearTimeout(late)
+}
+setInterval(watchPending, 5000)
+
 let isStopping = false
 const calls = new Map<string, number>()
 const app = express().disable('x-powered-by')
@@ -44,20 +60,32 @@ app.use((_request, response, next) => {
 app.get('/health', (_request, response) => void response.sendStatus(204))
 app.get('/ready', (_request, response) => void response.sendStatus(isStopping ? 503 : 204))
 // Open only to your own network: let the load balancer forward nothing but /v1/domains.
-app.get('/metrics', async (_request, response) => {
-  const { count, refused } = await store.pendingStats()
+app.get('/metrics', (_request, response) => {
   const lines = [...calls].map(([labels, value]) => `domains_calls_total{${labels}} ${value}`)
-  response.type('text/plain').send([...lines, `domains_pending ${count}`, `domains_refused ${refused}`, ''].join('\n'))
+  lines.push(`domains_pending ${pending.count}`, `domains_refused ${pending.refused}`, '')
+  response.type('text/plain').send(lines.join('\n'))
+})
+app.use('/v1/domains', (request, response, next) => {
+  const begun = performance.now()
+  // Counts and logs every call: rejected and failed ones too, and those whose caller has gone away.
+  response.once('close', () => {
+    const { method, path } = request
+    const status = response.writableFinished ? response.statusCode : 'cut off'
+    const labels = `method="${method}",status="${status}"`
+    calls.set(labels, (calls.get(labels) ?? 0) + 1)
+    log('call', { method, path, status, duration: Math.round(performance.now() - begun), ...response.locals })
+  })
+  next()
 })
 app.use(
   domainsRouter({
     store,
     keys,
     operations: ['create', 'preview', 'delete', 'list', 'export'],
-    onResult({ operation, status, duration, key, keyContext }) {
-      const labels = `operation="${operation}",status="${status}"`
-      calls.set(labels, (calls.get(labels) ?? 0) + 1)
-      log('call', { operation, status, duration: Math.round(duration), key: key?.hint, caller: keyContext })
+    // For each API key. Each replica counts for itself, so this needs no query.
+    rateLimiter: new RateLimiterMemory({ points: Number(CALLS_PER_MINUTE), duration: 60 }),
+    onResult({ request, operation, key, keyContext }) {
+      Object.assign(request.raw.res?.locals ?? {}, { operation, key: key?.hint, caller: keyContext })
     },
   }),
 )
@@ -65,16 +93,21 @@ const server = app.listen(PORT, error => {
   if (error) throw error
   log('listening', { address: server.address() })
 })
+// Load balancers keep idle connections for 60 s. One that this server closes first may lose a call.
+server.keepAliveTimeout = 65_000
 
+/** Ends within DRAIN and 12 s, whatever hangs. What is cut off was not answered, and can be sent again. */
 async function stop(): Promise<void> {
+  if (isStopping) return
   isStopping = true
   // The load balancer sees that the server is no longer ready, and sends its calls elsewhere.
   await sleep(Number(DRAIN))
-  const closed = new Promise(resolve => server.close(resolve))
-  server.closeIdleConnections()
-  await closed
+  const limit = setTimeout(() => server.closeAllConnections(), 8000)
+  await new Promise(resolve => server.close(resolve))
+  clearTimeout(limit)
   await synchronizing.stop({ timeLimit: 3000 })
-  await pool.end()
+  await Promise.race([pool.end(), sleep(1000)])
   log('stopped', {})
+  process.exit()
 }
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stop)
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, stop)

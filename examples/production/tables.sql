@@ -1,4 +1,7 @@
--- The application's own tables. The tables of domain-registration are created by `npx domain-registration migrate`.
+-- The application's own tables; `migrate` creates those of domain-registration. Run this file as one query, which is one
+-- transaction: replicas that start at the same time wait for each other, because IF NOT EXISTS does not.
+SELECT pg_advisory_xact_lock(hashtext('tables.sql'));
+
 CREATE TABLE IF NOT EXISTS teams (
   id integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
   organization_id integer NOT NULL,

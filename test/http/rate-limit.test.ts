@@ -1,11 +1,17 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { promisify } from 'node:util'
 import express from 'express'
+import type { PoolConfig } from 'pg'
 import {
   BurstyRateLimiter,
   RateLimiterMemory,
   RateLimiterPostgres,
   type RLWrapperBlackAndWhite,
 } from 'rate-limiter-flexible'
-import { expect, expectTypeOf, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, expectTypeOf, onTestFinished, test, vi } from 'vitest'
 import { domainsRouter } from '../../src/http/express.ts'
 import type { HandlerOptions, RateLimiter } from '../../src/http/index.ts'
 import { hashApiKey } from '../../src/index.ts'
@@ -189,6 +195,43 @@ test('a limiter whose store is down counts in memory if it has an insuranceLimit
   const { post, onError } = await serve({ rateLimiter })
   expect([(await post()).status, (await post()).status]).toEqual([200, 429])
   expect(onError).not.toHaveBeenCalled()
+})
+
+describe('the limiter in docs/your-server.md', () => {
+  const page = readFileSync(new URL('../../docs/your-server.md', import.meta.url), 'utf8')
+  const [, sql = '', program = ''] = /^## Rate limits$.*?```sql\n(.*?)```.*?```ts\n(.*?)```/ms.exec(page) ?? []
+
+  /** Starts the program, and consumes a point once its first queries have had time to fail. */
+  async function run({ user = 'a', password = 'a', host, port, database = 'a' }: PoolConfig) {
+    const end = `await new Promise(resolve => setTimeout(resolve, 100))
+      console.log((await rateLimiter.consume('key')).consumedPoints)
+      process.exit()`
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program + end], {
+      cwd: new URL('../..', import.meta.url),
+      env: { ...process.env, DATABASE_URL: `postgres://${user}:${password}@${host}:${port}/${database}` },
+    })
+    return stdout
+  }
+
+  test('counts in PostgreSQL', async () => {
+    const server = await openDatabase()
+    onTestFinished(() => server.stop())
+    const pool = server.createPool()
+    await pool.query(sql)
+    expect([await run(server.config), await run(server.config)]).toEqual(['1\n', '2\n'])
+  })
+
+  test('counts in memory while the database is away at the start, or accepts and never answers', async () => {
+    const sockets = new Set<Socket>()
+    const silent = createServer(socket => void sockets.add(socket.on('error', () => {}))).listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    const config = { host: '127.0.0.1', port: (silent.address() as AddressInfo).port }
+    expect(await run(config)).toBe('1\n')
+    for (const socket of sockets) socket.destroy()
+    silent.close()
+    await once(silent, 'close')
+    expect(await run(config)).toBe('1\n')
+  })
 })
 
 test('with the application’s own authenticate, a limiter counts calls by team or organization', async () => {

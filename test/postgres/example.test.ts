@@ -60,9 +60,9 @@ async function start(settings: Record<string, string>) {
       })
       return { status: response.status, ...(await response.json()) }
     },
-    async end(signal: 'SIGKILL' | 'SIGTERM') {
+    async end(...signals: NodeJS.Signals[]) {
       const exit = once(child, 'exit')
-      child.kill(signal)
+      for (const signal of signals) child.kill(signal)
       return (await exit)[0] as number | null
     },
   }
@@ -98,9 +98,9 @@ describe('examples/postgres.ts', () => {
     90_000,
   )
 
-  test('revokes its key when it exits', async () => {
+  test('revokes its key when it exits, and a second signal changes nothing', async () => {
     const { key = '', end } = await start(toSettings(server))
-    expect(await end('SIGTERM')).toBe(0)
+    expect(await end('SIGTERM', 'SIGINT', 'SIGTERM')).toBe(0)
     const keys = createPostgresKeyStore({ database: server.createPool() })
     expect(await keys.findKey(await hashApiKey(key))).toMatchObject({ revokedAt: expect.any(Date) })
   })

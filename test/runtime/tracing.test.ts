@@ -1,10 +1,20 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { execFile } from 'node:child_process'
 import { tracingChannel } from 'node:diagnostics_channel'
-import { readFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import type { Context } from '@opentelemetry/api'
 import { parser as promql } from '@prometheus-io/lezer-promql'
-import { afterEach, describe, expect, test } from 'vitest'
+import { Pool } from 'pg'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { authenticate, deleteDomains, hashApiKey, registerDomains } from '../../src/index.ts'
+import { createPostgresStore } from '../../src/postgres/index.ts'
 import type { RegistrationRequest } from '../../src/rules/registration.ts'
 import type { TraceContext } from '../../src/runtime/tracing.ts'
 import { createKeys, createStore } from '../fixtures.ts'
@@ -124,6 +134,23 @@ test('a call returns the same result with and without a subscriber', async () =>
   expect(await call()).toEqual(without)
 })
 
+/** A store whose database does not respond, and whose own time limits are too long to help. */
+async function createStoreWithout(state: string) {
+  const sockets = new Set<Socket>()
+  const database = createServer(socket => void sockets.add(socket.on('error', () => {}))).listen(0, '127.0.0.1')
+  await once(database, 'listening')
+  const { port } = database.address() as AddressInfo
+  const close = () => {
+    for (const socket of sockets) socket.destroy()
+    database.close()
+  }
+  if (state === 'that is stopped') close()
+  else onTestFinished(close)
+  const pool = new Pool({ host: '127.0.0.1', port, connectionTimeoutMillis: 600_000 })
+  pool.on('error', () => {})
+  return createPostgresStore({ database: pool, findTeam: () => null, timeLimit: 600_000 })
+}
+
 describe('the recipes for tracing and metrics', () => {
   test('examples/opentelemetry.ts creates a span for each step, and counts names', async () => {
     const { context, metrics, ROOT_CONTEXT, trace } = await import('@opentelemetry/api')
@@ -171,6 +198,9 @@ describe('the recipes for tracing and metrics', () => {
     expect(points).toContainEqual(['domain_registration.step.duration', 'register', 'rejected'])
     for (const gauge of ['pending', 'pending.refused', 'pending.oldest', 'round_trip'])
       expect(points).toContainEqual([`domain_registration.${gauge}`, undefined, undefined])
+    // Nothing waits for a store that does not respond.
+    watchStore(await createStoreWithout('that accepts and never answers'))
+    expect((await reader.collect()).errors).toEqual([])
     await reader.shutdown()
   })
 
@@ -178,15 +208,31 @@ describe('the recipes for tracing and metrics', () => {
     const { register } = await import('prom-client')
     const { watchStore } = await import('../../examples/prometheus.ts')
     const store = createStore({ synchronize: async () => {} })
-    watchStore(store)
     await registerDomains(keyContext, { domains }, store)
+    watchStore(store)
+    await vi.waitFor(async () => expect(await register.metrics()).toContain('domain_registration_pending 0\n'))
     const text = await register.metrics()
-    for (const gauge of ['pending', 'pending_refused', 'pending_oldest_seconds'])
+    for (const gauge of ['pending_refused', 'pending_oldest_seconds'])
       expect(text).toContain(`domain_registration_${gauge} 0\n`)
     expect(text).toMatch(/domain_registration_round_trip_seconds [0-9.e-]+\n/)
     expect(text).toContain('domain_registration_names_total{step="register",status="created"} 2\n')
     expect(text).toMatch(/domain_registration_step_seconds_count\{step="register",outcome="done"\} 1\n/)
   })
+
+  test.each(['that accepts and never answers', 'that is stopped'])(
+    'with a database %s, examples/prometheus.ts serves counters at once, and the gauges of the store are NaN',
+    async state => {
+      const { register } = await import('prom-client')
+      const { watchStore } = await import('../../examples/prometheus.ts')
+      for (const gauge of ['pending', 'pending_refused', 'pending_oldest_seconds', 'round_trip_seconds'])
+        register.removeSingleMetric(`domain_registration_${gauge}`)
+      watchStore(await createStoreWithout(state))
+      const text = await register.metrics()
+      expect(text).toContain('domain_registration_names_total{')
+      expect(text).toContain('domain_registration_round_trip_seconds Nan')
+      expect(text).toContain('domain_registration_pending Nan')
+    },
+  )
 
   test('examples/alerts.yml is valid PromQL, and uses only metrics and labels of examples/prometheus.ts', async () => {
     const { register } = await import('prom-client')
@@ -212,6 +258,42 @@ describe('the recipes for tracing and metrics', () => {
     expect(readPromql('sum(rate(domain_registration_pending[5m]) > 0').errors).not.toEqual([])
   })
 })
+
+const PROMTOOL = '/usr/bin/promtool'
+const hasPromtool = existsSync(PROMTOOL)
+test.skipIf(!hasPromtool)(
+  hasPromtool
+    ? 'by examples/alerts.yml, Prometheus reports each server that cannot reach its database, even if all cannot'
+    : 'promtool: skipped, because it is not installed (Debian: apt-get install prometheus)',
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'alerts-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const alerts = fileURLToPath(new URL('../../examples/alerts.yml', import.meta.url))
+    const silent = (instance: string) => ({
+      exp_labels: { instance },
+      exp_annotations: { summary: 'A server cannot reach its database.' },
+    })
+    const series = (instance: string, value: string) => ({
+      series: `domain_registration_round_trip_seconds{instance="${instance}"}`,
+      values: Array(12).fill(value).join(' '),
+    })
+    const suite = (values: [string, string], expected: object[]) => ({
+      interval: '15s',
+      input_series: [series('a', values[0]), series('b', values[1])],
+      alert_rule_test: [{ eval_time: '2m', alertname: 'DomainRegistrationStoreSilent', exp_alerts: expected }],
+    })
+    const tests = [
+      suite(['NaN', 'NaN'], [silent('a'), silent('b')]),
+      suite(['NaN', '0.001'], [silent('a')]),
+      suite(['0.001', '0.001'], []),
+    ]
+    // JSON is YAML.
+    const file = join(folder, 'alerts.json')
+    await writeFile(file, JSON.stringify({ rule_files: [alerts], evaluation_interval: '15s', tests }))
+    const { stdout } = await promisify(execFile)(PROMTOOL, ['test', 'rules', file])
+    expect(stdout).toContain('SUCCESS')
+  },
+)
 
 /** The parts of an expression, parsed with the grammar of Prometheus. */
 function readPromql(expression: string) {

@@ -1,0 +1,169 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { findFreePort } from '../postgres/free-port.ts'
+import { openDatabase, type TestServer } from '../postgres/server.ts'
+import { addTeam, createCaller, killAll, readMetrics, root, start, toUrl } from './programs.ts'
+
+const NGINX = '/usr/sbin/nginx'
+vi.setConfig({ testTimeout: 180_000 })
+afterAll(killAll)
+
+describe('examples/production', () => {
+  let database: TestServer
+  beforeAll(async () => {
+    database = await openDatabase()
+  })
+  afterAll(() => database.stop())
+
+  test('registers, pushes, measures, limits, and stops although callers keep their connections', async () => {
+    const env = { DATABASE_URL: toUrl(database.config) }
+    const receiver = await start('receiver.ts', env)
+    const server = await start('server.ts', { ...env, WEBHOOK_URL: `${receiver.origin}/` })
+    const pool = database.createPool()
+    const key = await addTeam(database.config, pool)
+    const post = createCaller(server, key)
+    const domains = ['www.example.com', '*.example.org', 'localhost']
+    const { status, text, keepAlive } = await post(domains)
+    expect([status, JSON.parse(text).data?.totals]).toEqual([200, { created: 2, existing: 0, invalid: 1 }])
+    expect((await post(domains, '9'.repeat(29))).status).toBe(404)
+    const { rows } = await pool.query('SELECT domain FROM watched WHERE NOT is_released ORDER BY domain')
+    expect(rows).toEqual([{ domain: '*.example.org' }, { domain: 'www.example.com' }])
+    expect((await fetch(`${server.origin}/health`)).status).toBe(204)
+    expect((await fetch(`${server.origin}/ready`)).status).toBe(204)
+    const metrics = await readMetrics(server.origin)
+    expect(metrics.text).toContain('domains_calls_total{method="POST",status="200"} 1\n')
+    expect(metrics.text).toContain('domains_calls_total{method="POST",status="404"} 1\n')
+    // A load balancer keeps its connections for 60 s, and may use one at the moment in which a server closes it.
+    expect(Number(/timeout=(\d+)/.exec(String(keepAlive))?.[1])).toBeGreaterThan(60)
+
+    /** Calls without a pause, until the server accepts no more connections. */
+    const statuses = new Set<number | undefined>()
+    async function callOn(): Promise<void> {
+      try {
+        for (;;) statuses.add((await post(domains)).status)
+      } catch {}
+    }
+    const callers = Promise.all(Array.from({ length: 4 }, callOn))
+    await vi.waitFor(() => expect(statuses.size).toBeGreaterThan(0))
+    server.signal('SIGTERM')
+    expect((await server.exited)[0]).toBe(0)
+    await callers
+    expect([...statuses]).toEqual([200])
+    expect(server.printed()).toContain('"event":"stopped"')
+    receiver.signal('SIGTERM')
+    expect((await receiver.exited)[0]).toBe(0)
+    expect(server.errors() + receiver.errors()).toBe('')
+
+    const limited = await start('server.ts', { ...env, CALLS_PER_MINUTE: '2', WEBHOOK_URL: `${receiver.origin}/` })
+    const postLimited = createCaller(limited, key)
+    const answers = [await postLimited(domains), await postLimited(domains), await postLimited(domains)]
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 429])
+  })
+})
+
+test('several replicas may start at once on an empty database', async () => {
+  const database = await openDatabase()
+  onTestFinished(() => database.stop())
+  const pool = database.createPool()
+  const other = await pool.connect()
+  // Another replica has created the tables, but has not committed yet.
+  await other.query('BEGIN')
+  await other.query(readFileSync(new URL('examples/production/tables.sql', root), 'utf8'))
+  const env = { DATABASE_URL: toUrl(database.config), WEBHOOK_URL: 'http://127.0.0.1:9/' }
+  const starting = Promise.all(Array.from({ length: 3 }, () => start('server.ts', env)))
+  const waiting = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+  await Promise.race([starting, vi.waitFor(async () => expect((await pool.query(waiting)).rowCount).toBe(3), 30_000)])
+  await other.query('COMMIT')
+  other.release()
+  const replicas = await starting
+  for (const replica of replicas) replica.signal('SIGTERM')
+  for (const replica of replicas) expect((await replica.exited)[0]).toBe(0)
+})
+
+const hasNginx = existsSync(NGINX)
+test.skipIf(!hasNginx)(
+  hasNginx
+    ? 'behind nginx as in docs/your-server.md, each of two replicas restarts under load, and no call is lost'
+    : `behind nginx: skipped, because nginx is not installed (Debian: apt-get install nginx)`,
+  async () => {
+    const database = await openDatabase()
+    onTestFinished(() => database.stop())
+    const env = { DATABASE_URL: toUrl(database.config) }
+    const receiver = await start('receiver.ts', env)
+    const ports = [await findFreePort(), await findFreePort()]
+    const startReplica = (port: number) =>
+      start('server.ts', { ...env, PORT: String(port), WEBHOOK_URL: `${receiver.origin}/` })
+    const replicas = await Promise.all(ports.map(startReplica))
+    const pool = database.createPool()
+    const post = createCaller({ socketPath: await startNginx(ports) }, await addTeam(database.config, pool))
+
+    const statuses = new Map<number | undefined, number>()
+    const answered: string[] = []
+    let isOver = false
+    async function callOn(caller: number): Promise<void> {
+      for (let turn = 0; !isOver; turn += 1) {
+        const domains = [`turn-${turn}.caller-${caller}.com`, `www.turn-${turn}.caller-${caller}.org`]
+        const { status, text } = await post(domains)
+        statuses.set(status, (statuses.get(status) ?? 0) + 1)
+        if (status === 200) for (const { domainId } of JSON.parse(text).data.results) answered.push(domainId)
+      }
+    }
+    const count = () => statuses.get(200) ?? 0
+    const someMore = async () => {
+      const before = count()
+      await vi.waitFor(() => expect(count()).toBeGreaterThan(before + 50), 30_000)
+    }
+    const callers = Promise.all(Array.from({ length: 12 }, (_, caller) => callOn(caller)))
+    for (const [index, port] of ports.entries()) {
+      await someMore()
+      replicas[index]?.signal('SIGTERM')
+      expect((await replicas[index]?.exited)?.[0]).toBe(0)
+      await someMore()
+      replicas[index] = await startReplica(port)
+    }
+    await someMore()
+    isOver = true
+    await callers
+    expect([...statuses.keys()]).toEqual([200])
+    const { rows } = await pool.query('SELECT domain_id FROM watched WHERE NOT is_released')
+    const watched = new Set(rows.map(row => row.domain_id))
+    expect(answered.filter(id => !watched.has(id))).toEqual([])
+    for (const replica of replicas) expect(replica.errors()).toBe('')
+  },
+)
+
+/** Starts nginx with the configuration of docs/your-server.md. Resolves to its socket. */
+async function startNginx(ports: readonly number[]): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'nginx-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  await chmod(folder, 0o755)
+  const [, shown = ''] = /```nginx\n(.*?)```/s.exec(readFileSync(new URL('docs/your-server.md', root), 'utf8')) ?? []
+  const socketPath = join(folder, 'socket')
+  const conf = shown
+    .replace('listen 80;', `listen unix:${socketPath};`)
+    .replace('127.0.0.1:3001', `127.0.0.1:${ports[0]}`)
+    .replace('127.0.0.1:3002', `127.0.0.1:${ports[1]}`)
+  expect(conf).toContain(`:${ports[1]}`)
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    name => `${name}_temp_path ${folder}/${name};`,
+  )
+  await writeFile(
+    join(folder, 'nginx.conf'),
+    `daemon off; error_log /dev/null; pid ${folder}/pid; events {}
+    ${process.getuid?.() === 0 ? 'user root;' : ''}
+    http { access_log off; ${temporary.join(' ')} ${conf} }`,
+  )
+  const nginx = spawn(NGINX, ['-c', join(folder, 'nginx.conf'), '-e', '/dev/null'], { stdio: 'ignore' })
+  const exited = once(nginx, 'exit')
+  onTestFinished(async () => {
+    nginx.kill()
+    await exited
+  })
+  await vi.waitFor(() => expect(existsSync(socketPath)).toBe(true), 10_000)
+  return socketPath
+}

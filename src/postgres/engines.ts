@@ -160,14 +160,21 @@ const LOCK_SHARE = 0.9
  * Returns the settings of a transaction. The time limits release the locks of a process that freezes. If row-level
  * security would hide rows from a statement, `row_security = off` makes the statement fail. Otherwise, names in hidden
  * rows would be registered twice. With `array_nulls = off`, a NULL in an array would be the text 'NULL'.
+ *
+ * @param patience For how many milliseconds a statement may wait for a lock, if less than that share.
  */
-export function toSettings(engine: Engine, milliseconds: number, isolation: Isolation): Settings {
+export function toSettings(
+  engine: Engine,
+  milliseconds: number,
+  isolation: Isolation,
+  patience = milliseconds,
+): Settings {
   const limit = toLimit(milliseconds)
   return {
     transaction_isolation: isolation,
     statement_timeout: limit,
     idle_in_transaction_session_timeout: limit,
-    lock_timeout: toLimit(milliseconds * LOCK_SHARE),
+    lock_timeout: toLimit(Math.min(patience, milliseconds * LOCK_SHARE)),
     row_security: 'off',
     array_nulls: 'on',
     ...engine.planning,

@@ -1,5 +1,5 @@
 import { requireOptions } from '../options.ts'
-import { ancestorsOf } from '../rules/name.ts'
+import { ancestorsOf, type Name } from '../rules/name.ts'
 import type {
   ImportFindings,
   ImportRequest,
@@ -22,12 +22,14 @@ import {
 } from '../store/managed-store.ts'
 import { keysBelow, toKey } from '../store/name-key.ts'
 import { type NameRow, readInteger, toRegistration } from '../store/rows.ts'
+import { createDeadline } from '../time/deadline.ts'
 import { FIRST_ID, LAST_ID, toArrayLiteral, toArrays } from './connection.ts'
 import { DEFAULT_TRANSACTION_TIME_LIMIT, type DriverOptions, driverRules, toDatabase } from './drivers.ts'
 import type { Engine } from './engines.ts'
 import { migrate } from './migrate.ts'
 import { createNameStatements } from './name-statements.ts'
 import { addChanges, createOutbox, createOutboxStatements, sort, toNamed } from './outbox.ts'
+import { createQueue, type RunCalls } from './queue.ts'
 import { type PostgresSchemaOptions, schemaRule, type Tables, toTables } from './schema.ts'
 import {
   createLockStatements,
@@ -55,9 +57,10 @@ export type PostgresStore = ManagedStore
  * Creates a store in PostgreSQL (tested on 15 and 18) or PGlite, for any number of processes that share one database.
  * Create the tables first; see {@link migrate}.
  *
- * A call is one transaction in READ COMMITTED. Each call locks the registrable domains of its names, so calls without a
- * common registrable domain do not wait for each other. After a conflict with another transaction, the call is retried,
- * until {@link PostgresStoreOptions.timeLimit} is reached.
+ * A call runs in one transaction in READ COMMITTED. It locks the registrable domains of its names, so calls without a
+ * common registrable domain do not wait for each other. Under load, small calls share transactions, and teams take
+ * turns. After a conflict with another transaction, the call is retried, until
+ * {@link PostgresStoreOptions.timeLimit} is reached.
  *
  * See docs/postgres.md for drivers and poolers, and docs/orm.md for a call in your own
  * transaction.
@@ -76,7 +79,8 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
   const tables = toTables({ schema })
   const transact = createTransact(database, engine => createStatements(tables, engine), timeLimit)
   const { isInTransaction } = database
-  return createManagedStore({ ...createRegistrations(transact), outbox: createOutbox(transact), isInTransaction }, rest)
+  const registrations = createRegistrations(transact, { isInTransaction, timeLimit })
+  return createManagedStore({ ...registrations, outbox: createOutbox(transact), isInTransaction }, rest)
 }
 
 /** All statements of the store, in the form that the given engine needs. */
@@ -90,16 +94,58 @@ export type Statements = ReturnType<typeof createStatements>
 
 type StoreTransaction = TransactionWith<Statements>
 
-/** Looks up, saves and deletes registrations. Each method is one transaction. */
-function createRegistrations(transact: Transact<Statements>): Omit<StoreBackend, 'outbox'> {
+/** The work of a call: names to register, or anything else, which shares no transaction. */
+type Work = RegistrationStep | ((transaction: StoreTransaction) => Promise<unknown>)
+
+/** Looks up, saves and deletes registrations, each in one transaction, which calls that register may share. */
+function createRegistrations(
+  transact: Transact<Statements>,
+  { isInTransaction, timeLimit: longest }: { readonly isInTransaction: boolean; readonly timeLimit: number },
+): Omit<StoreBackend, 'outbox'> {
   const createId = createUuidGenerator()
+  /** On Citus, the names of several calls would only involve more servers. True until the engine is known. */
+  let isDistributed = true
+
+  const runCalls: RunCalls<Work> = (calls, deadline, patience) =>
+    transact(
+      async transaction => {
+        isDistributed = transaction.engine.isDistributed
+        const [work] = calls.map(call => call.work)
+        if (typeof work === 'function') return [await work(transaction)]
+        return register(
+          transaction,
+          calls.map(call => call.work as RegistrationStep),
+          createId,
+        )
+      },
+      { deadline, patience },
+    )
+
+  const queue = createQueue(runCalls)
+  async function run<T>(call: {
+    readonly teamId: string
+    readonly locks: readonly string[]
+    readonly size?: number
+    readonly timeLimit?: number
+    readonly work: Work
+  }): Promise<T> {
+    const { size = Number.POSITIVE_INFINITY, timeLimit = longest } = call
+    const deadline = createDeadline(Math.min(timeLimit, longest), longest)
+    const queued = { ...call, size, deadline }
+    // Calls in an application's transaction must run in the order in which they were made.
+    if (!isInTransaction) return queue.run(queued) as Promise<T>
+    const [result] = await runCalls([queued], deadline, deadline.remaining())
+    return result as T
+  }
+
   return {
     toDomainId: toUuid,
-    register: step =>
-      transact(transaction => register(transaction, step, createId), {
-        timeLimit: step.timeLimit,
-        locks: locksOf(step),
-      }),
+    register(step) {
+      const { teamId, timeLimit, domains, bases, needsCount } = step
+      // In a shared transaction, only the names that others save there are added to the findings.
+      const isSharing = bases.length === 0 && !needsCount && !isDistributed
+      return run({ teamId, locks: locksOf(step), timeLimit, ...(isSharing && { size: domains.length }), work: step })
+    },
     // This transaction locks nothing. With snapshot isolation, all lookups of the transaction see the same state.
     find: question => transact(transaction => find(transaction, question), { isolation: 'repeatable read' }),
     get: domainId =>
@@ -110,19 +156,22 @@ function createRegistrations(transact: Transact<Statements>): Omit<StoreBackend,
     async release(teamId, keys, recording) {
       const registrableDomains = await findLocks(transact, teamId, keys)
       if (!registrableDomains) return []
-      return transact(transaction => release(transaction, registrableDomains, { teamId, keys, ...recording }), {
-        locks: registrableDomains,
-      })
+      const releasing = { teamId, keys, registrableDomains, ...recording }
+      return run({ teamId, locks: registrableDomains, work: transaction => release(transaction, releasing) })
     },
     async transfer(request, keys, recording) {
       const registrableDomains = await findLocks(transact, request.from, keys)
       if (!registrableDomains) return { found: { registrations: [] }, saved: [] }
       const transferring = { ...request, keys, ...recording, createId, registrableDomains }
-      return transact(transaction => transfer(transaction, transferring), {
-        locks: locksOf({ ...transferring, teamId: request.to }),
-      })
+      const locks = locksOf({ ...transferring, teamId: request.to })
+      return run({ teamId: request.from, locks, work: transaction => transfer(transaction, transferring) })
     },
-    import: request => transact(transaction => importAll(transaction, request)),
+    import: request =>
+      run({
+        teamId: request.teamId,
+        locks: request.registrableDomains,
+        work: transaction => importAll(transaction, request),
+      }),
     list: page => transact(async transaction => (await list(transaction, page)).map(toRegistration)),
     count: teamId =>
       transact(async ({ send, statements }) => {
@@ -143,22 +192,49 @@ const locksOf = ({
 }: Pick<RegistrationStep, 'teamId' | 'registrableDomains' | 'needsCount'>) =>
   needsCount ? [lockOfTeam(teamId), ...registrableDomains] : registrableDomains
 
-/** Locks registrable domains, looks up names, decides which to save, and saves them. */
+/** Locks registrable domains, looks up names, and saves those of each call. A call finds what those before it save. */
 async function register(
   transaction: StoreTransaction,
-  { lease, decide, ...step }: RegistrationStep,
+  steps: readonly RegistrationStep[],
   createId: () => string,
-): Promise<SavedRegistrations> {
-  const { teamId, registrableDomains } = step
+): Promise<readonly SavedRegistrations[]> {
+  const [first] = steps as readonly [RegistrationStep]
   // The lookups are sent together with the lock statement, but run after it. So they see the rows that were saved while
   // the lock statement waited.
-  lock(transaction, locksOf(step))
-  const found = await find(transaction, step)
-  const { created, waiting } = decide(found)
-  if (created.some(({ registrableDomain }) => !registrableDomains.includes(registrableDomain)))
+  lock(transaction, distinct(steps.flatMap(locksOf)).sort())
+  const found = await find(transaction, { ...first, domains: distinct(steps.flatMap(({ domains }) => domains)) })
+  const byDomain = new Map(found.registrations.map(registration => [registration.domain, registration]))
+  const pending: Registration[] = []
+  const results = steps.map(step => {
+    const findings = { ...found, registrations: step.domains.flatMap(domain => byDomain.get(domain) ?? []) }
+    const { created, waiting } = step.decide(findings)
+    const saved = toRegistrations(step, created, createId)
+    for (const registration of saved) byDomain.set(registration.domain, registration)
+    pending.push(...waiting)
+    return { found: findings, saved }
+  })
+  const saved = results.flatMap(result => result.saved)
+  insertNames(transaction, saved)
+  const { lease } = first
+  if (lease !== null) {
+    addChanges(transaction, 'registered', saved, () => lease)
+    const { write, statements } = transaction
+    if (pending.length > 0) void write(statements.lease, ...toNamed(transaction, sort(pending), [lease]))
+  }
+  return results
+}
+
+const distinct = (texts: readonly string[]) => [...new Set(texts)]
+
+function toRegistrations(
+  { teamId, registrableDomains, lease, willSave }: RegistrationStep,
+  names: readonly Name[],
+  createId: () => string,
+): readonly Registration[] {
+  if (names.some(({ registrableDomain }) => !registrableDomains.includes(registrableDomain)))
     throw new TypeError('decide returned a name in a registrable domain that is not locked')
   const createdAt = new Date()
-  const saved = created.map(({ domain, registrableDomain }) => ({
+  const registrations = names.map(({ domain, registrableDomain }) => ({
     domainId: createId(),
     domain,
     registrableDomain,
@@ -166,14 +242,8 @@ async function register(
     synchronized: lease === null,
     createdAt,
   }))
-  step.willSave?.(saved.map(({ domainId }) => domainId))
-  insertNames(transaction, saved)
-  if (lease !== null) {
-    addChanges(transaction, 'registered', saved, () => lease)
-    const { write, statements } = transaction
-    if (waiting.length > 0) void write(statements.lease, ...toNamed(transaction, sort(waiting), [lease]))
-  }
-  return { found, saved }
+  willSave?.(registrations.map(({ domainId }) => domainId))
+  return registrations
 }
 
 function insertNames({ write, statements }: StoreTransaction, saved: readonly Registration[]): void {
@@ -245,19 +315,19 @@ async function findLocks(
   // Locks the registrable domains of unregistered names too: the team might register one of these names in another call
   // before this call holds the locks, and this call would then release or transfer it as well.
   const locked = [...keys.names, ...own.values()].map(each => each.registrableDomain)
-  return [...new Set(locked)].sort()
+  return distinct(locked).sort()
 }
 
 interface Releasing extends ReleaseRecording {
   readonly teamId: string
   readonly keys: ReleaseKeys
+  readonly registrableDomains: readonly string[]
 }
 
 /** Locks registrable domains, looks up names, deletes them, records the changes, and deletes the lock rows. */
 async function release(
   transaction: StoreTransaction,
-  registrableDomains: readonly string[],
-  { teamId, keys, lease, isPushed }: Releasing,
+  { teamId, keys, registrableDomains, lease, isPushed }: Releasing,
 ): Promise<readonly Registration[]> {
   const { send, write, statements } = transaction
   lock(transaction, registrableDomains)

@@ -14,10 +14,10 @@ export interface TransactionWith<Statements> extends Transaction {
 export type Transact<Statements> = <T>(
   work: (transaction: TransactionWith<Statements>) => Promise<T>,
   options?: {
-    readonly timeLimit?: number
+    readonly deadline?: Deadline
     readonly isolation?: Isolation
-    /** The registrable domains that the transaction will lock, in ascending order. */
-    readonly locks?: readonly string[]
+    /** For how many milliseconds the transaction may wait for one lock. Default: nearly until the deadline. */
+    readonly patience?: number
   },
 ) => Promise<T>
 
@@ -37,22 +37,17 @@ export function createTransact<Statements>(
   longest: number,
 ): Transact<Statements> {
   let known: { readonly engine: Engine; readonly statements: Statements } | undefined
-  const queues = createQueues()
-  return async (work, { timeLimit = longest, isolation = 'read committed', locks = [] } = {}) => {
-    const deadline = createDeadline(Math.min(timeLimit, longest), longest)
+  return async (work, { deadline = createDeadline(longest), isolation = 'read committed', patience } = {}) => {
     const attempt = async () => {
       if (!known) {
         const engine = await findEngine(database, deadline)
         known = { engine, statements: createStatements(engine) }
       }
       const { engine, statements } = known
-      const settings = toSettings(engine, deadline.remaining() * SERVER_SHARE, isolation)
+      const settings = toSettings(engine, deadline.remaining() * SERVER_SHARE, isolation, patience)
       return database.transact(deadline, settings, ({ send, write }) => work({ send, write, statements, engine }))
     }
-    // Calls in an application's transaction must run in the order in which they were made. If they waited in these
-    // queues, a call for another registrable domain would overtake them.
-    const queued = database.isInTransaction ? [] : locks
-    return queues.run(queued, deadline, () => retryConflicts(deadline, attempt))
+    return retryConflicts(deadline, attempt)
   }
 }
 
@@ -136,91 +131,6 @@ export const createLockStatements = ({ locks }: Tables, engine: Engine) => ({
        AND lock.registrable_domain = asked.registrable_domain ${engine.inShards('lock', '$1')}`,
   ),
 })
-
-/**
- * Lets calls that lock the same registrable domains wait in memory. In the database, each waiting call would occupy a
- * connection.
- */
-interface Queues {
-  /**
-   * Calls `work` once it is the call's turn for each of the registrable domains. Calls get their turns in the order in
-   * which they arrive.
-   *
-   * @param registrableDomains In ascending order, so two calls cannot wait for each other.
-   * @throws {TimeLimitError} if the call times out before `work` is called.
-   */
-  run<T>(registrableDomains: readonly string[], deadline: Deadline, work: () => Promise<T>): Promise<T>
-}
-
-/**
- * How many calls for one registrable domain run at once. The first call holds the lock. The second call already waits
- * for the lock in the database, so it gets the lock as soon as the first call ends.
- */
-const RUNNING = 2
-
-interface LockQueue {
-  running: number
-  /** For each waiting call, in order: a function that starts the call. */
-  readonly waiting: Set<() => void>
-}
-
-export function createQueues(): Queues {
-  /** The queues of all registrable domains that running calls lock or wait for. */
-  const queues = new Map<string, LockQueue>()
-
-  /** @returns A promise only if the call has to wait. */
-  function enter(key: string, deadline: Deadline): Promise<void> | undefined {
-    const queue = queues.get(key) ?? { running: 0, waiting: new Set() }
-    queues.set(key, queue)
-    if (queue.running === RUNNING) return wait(key, queue, deadline)
-    queue.running += 1
-    return undefined
-  }
-
-  async function wait(key: string, { waiting }: LockQueue, deadline: Deadline): Promise<void> {
-    let start = () => {}
-    const turn = new Promise<void>(resolve => {
-      start = resolve
-    })
-    waiting.add(start)
-    try {
-      await deadline.wait(turn)
-    } catch (error) {
-      // If the call got its turn at the moment when it timed out, the next call gets the turn instead.
-      if (!waiting.delete(start)) leave(key)
-      throw error
-    }
-  }
-
-  /** Ends the turn of a call, and starts the next call. */
-  function leave(key: string): void {
-    const queue = queues.get(key) as LockQueue
-    const [start] = queue.waiting
-    if (start) {
-      queue.waiting.delete(start)
-      start()
-      return
-    }
-    queue.running -= 1
-    if (queue.running === 0) queues.delete(key)
-  }
-
-  return {
-    async run(registrableDomains, deadline, work) {
-      const entered: string[] = []
-      try {
-        for (const key of new Set(registrableDomains)) {
-          const turn = enter(key, deadline)
-          if (turn) await turn
-          entered.push(key)
-        }
-        return await work()
-      } finally {
-        for (const key of entered) leave(key)
-      }
-    },
-  }
-}
 
 /**
  * The SQLSTATEs of failures that save nothing, and after which a retry may succeed (PostgreSQL documentation, appendix

@@ -33,11 +33,13 @@ export function createCaller(sessions: Pool, observer: Pool): Caller {
   function wrap(client: PoolClient & { readonly processID?: number }) {
     const query = (statement: { readonly text: string }) =>
       new Promise<never>((resolve, reject) => {
+        // A lock is waited for until a step releases it, however long the steps take.
+        const text = statement.text.replace(/(?<=lock_timeout = ')\d+/, '0')
         waiting = {
-          text: statement.text,
+          text,
           send() {
             session = client.processID ?? 0
-            client.query(statement).then(result => resolve(result as never), reject)
+            client.query({ ...statement, text }).then(result => resolve(result as never), reject)
           },
         }
       })

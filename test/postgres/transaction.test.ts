@@ -1,18 +1,20 @@
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { importDomains } from '../../src/operations/import-domains.ts'
+import { registerDomains } from '../../src/operations/register-domains.ts'
 import { transfer } from '../../src/operations/transfer.ts'
 import {
   createPostgresStore,
   migrate,
   type PostgresBridge,
+  type PostgresStoreOptions,
   type PostgresTransaction,
 } from '../../src/postgres/index.ts'
-import { createQueues, retryConflicts } from '../../src/postgres/transaction.ts'
+import { retryConflicts } from '../../src/postgres/transaction.ts'
+import { createUuidGenerator } from '../../src/runtime/uuid.ts'
 import { manyDomains, save, toDomains } from '../../src/testing/calls.ts'
-import { createDeadline, type Deadline, TimeLimitError } from '../../src/time/deadline.ts'
-import { counts, seed } from '../counts.ts'
-import { rejection, teams } from '../fixtures.ts'
-import { createRandom } from '../random.ts'
+import { createDeadline } from '../../src/time/deadline.ts'
+import { rejection, team1, team2, teams } from '../fixtures.ts'
 import { openDatabase, type TestServer } from './server.ts'
 
 /** Runs work that fails with this error in its first `times` attempts, by default in all of them. */
@@ -71,106 +73,6 @@ describe('a transaction that fails', () => {
     expect(await running).toMatchObject(conflict)
     const pauses = times.slice(1).map((time, index) => Math.round(time - (times[index] as number)))
     expect(pauses).toEqual([4, 8, 16, 32, 64, 128, 160, 160])
-  })
-})
-
-const soon = () => new Promise(resolve => setImmediate(resolve))
-
-/** Starts calls that end only on command, and lists the calls that have begun. */
-function createCalls() {
-  const queues = createQueues()
-  const begun: string[] = []
-  const ends = new Map<string, () => void>()
-  return {
-    begun,
-    call: (name: string, keys: readonly string[], milliseconds = 10_000) =>
-      queues.run(keys, createDeadline(milliseconds), () => {
-        begun.push(name)
-        return new Promise<void>(resolve => ends.set(name, resolve))
-      }),
-    async end(name: string) {
-      ends.get(name)?.()
-      await soon()
-    },
-  }
-}
-
-describe('calls that share a registrable domain', () => {
-  test('run two at a time, in order of arrival, and calls for other domains do not wait for them', async () => {
-    const { begun, call, end } = createCalls()
-    for (const name of ['1', '2', '3', '4']) void call(name, ['a.com'])
-    void call('elsewhere', ['b.com'])
-    await soon()
-    expect(begun).toEqual(['1', '2', 'elsewhere'])
-    await end('2')
-    await end('1')
-    expect(begun).toEqual(['1', '2', 'elsewhere', '3', '4'])
-  })
-
-  test('leave the queue when they time out, so the calls behind them continue', async () => {
-    const { begun, call, end } = createCalls()
-    for (const name of ['1', '2']) void call(name, ['b.com'])
-    await expect(call('late', ['a.com', 'b.com'], 20)).rejects.toThrow(TimeLimitError)
-    void call('3', ['b.com'])
-    void call('4', ['a.com'])
-    void call('5', ['a.com'])
-    await end('1')
-    expect(begun).toEqual(['1', '2', '4', '5', '3'])
-  })
-
-  test('pass their turn on to the next call if they time out just as their turn comes', async () => {
-    const queues = createQueues()
-    const ends: (() => void)[] = []
-    const run = <T>(work: () => Promise<T>, deadline = createDeadline(2000)) => queues.run(['a.com'], deadline, work)
-    for (let call = 0; call < 2; call += 1) void run(() => new Promise<void>(resolve => ends.push(resolve)))
-    const late: Deadline = {
-      ...createDeadline(2000),
-      wait: async turn => {
-        await turn
-        throw new TimeLimitError('late')
-      },
-    }
-    const failing = rejection(run(async () => {}, late))
-    const next = run(async () => 'next')
-    ends[0]?.()
-    expect(await failing).toBeInstanceOf(TimeLimitError)
-    expect(await next).toBe('next')
-    ends[1]?.()
-  })
-
-  test('take only one turn each, even if they list the domain twice', async () => {
-    const { begun, call } = createCalls()
-    for (const name of ['1', '2']) void call(name, ['a.com', 'a.com'])
-    await soon()
-    expect(begun).toEqual(['1', '2'])
-  })
-
-  test('leave the queue when they fail, so the calls behind them continue', async () => {
-    const queues = createQueues()
-    const deadline = createDeadline(10_000)
-    const fail = () => queues.run(['a.com'], deadline, () => Promise.reject(new Error('failed')))
-    const failures = await Promise.allSettled([fail(), fail(), fail(), fail()])
-    expect(failures.map(({ status }) => status)).toEqual(Array(4).fill('rejected'))
-  })
-
-  test(`all get their turn, whichever domains they share, with SEED=${seed}`, async () => {
-    const random = createRandom(seed)
-    const queues = createQueues()
-    const running = new Map<string, number>()
-    const domains = ['a.com', 'b.com', 'c.com', 'd.com']
-    const enter = (keys: readonly string[], by: number) => {
-      for (const key of keys) running.set(key, (running.get(key) ?? 0) + by)
-      expect(Math.max(...running.values())).toBeLessThanOrEqual(2)
-    }
-    const work = Array.from({ length: counts.races * 10 }, () => {
-      const keys = domains.filter(() => random.chance(0.4))
-      return queues.run(keys, createDeadline(20_000), async () => {
-        enter(keys, 1)
-        for (let turn = random.integer(0, 3); turn > 0; turn -= 1) await soon()
-        enter(keys, -1)
-      })
-    })
-    await Promise.all(work)
   })
 })
 
@@ -256,22 +158,133 @@ test('`find` reads a single consistent state, even if other calls commit between
   expect(toDomains(await store.list())).toEqual(['example.com'])
 })
 
-test('fifty calls for a locked registrable domain use only two connections, so other calls succeed', async () => {
-  await migrate({ database: pool })
-  const client = await pool.connect()
-  onTestFinished(async () => {
-    await client.query('ROLLBACK')
-    client.release()
-  })
-  await client.query('BEGIN')
-  const query = (text: string, values: unknown[]) => client.query(text, values)
-  await save(createPostgresStore({ database: { query }, findTeam }), '1', ['hot.com'])
+describe('calls that wait', () => {
+  /** Locks registrable domains in a transaction of the application, which ends with the returned function. */
+  async function lock(...domains: readonly string[]): Promise<() => Promise<void>> {
+    const client = await pool.connect()
+    onTestFinished(async () => {
+      await client.query('ROLLBACK')
+      client.release()
+    })
+    await client.query('BEGIN')
+    const query = (text: string, values: unknown[]) => client.query(text, values)
+    await save(createPostgresStore({ database: { query }, findTeam }), '1', domains)
+    return async () => void (await client.query('COMMIT'))
+  }
 
-  const few = server.createPool({ max: 4 })
-  const store = createPostgresStore({ database: few, findTeam })
-  const waiting = Array.from({ length: 50 }, (_, number) => save(store, '1', [`n${number}.hot.com`]))
-  expect(await save(store, '1', ['other.com'])).toHaveLength(1)
-  expect(few.totalCount - few.idleCount).toBe(2)
-  await client.query('COMMIT')
-  expect((await Promise.all(waiting)).map(({ length }) => length)).toEqual(Array(50).fill(1))
+  /** Creates a store that knows its engine, and counts its transactions. */
+  async function open(options: Partial<PostgresStoreOptions> = {}) {
+    await migrate({ database: pool })
+    await pool.query('DELETE FROM domain_registration.names')
+    const own = server.createPool()
+    const store = createPostgresStore({ database: own, findTeam, ...options })
+    await save(store, '1', ['first.com'])
+    let transactions = 0
+    own.on('acquire', () => {
+      transactions += 1
+    })
+    return { own, store, countTransactions: () => transactions }
+  }
+
+  const callers = (count: number) => Array.from({ length: count }, (_, number) => `caller${number}.com`)
+
+  test('for a registrable domain that somebody else has locked use only one connection', async () => {
+    const { own, store } = await open()
+    const unlock = await lock('hot.com')
+    const waiting = Array.from({ length: 50 }, (_, number) => save(store, '1', [`n${number}.hot.com`]))
+    const row = { teamId: '1', createdAt: new Date(0), synchronized: true }
+    const importing = importDomains(store, [{ ...row, domainId: createUuidGenerator()(), domain: 'import.hot.com' }])
+    expect(await save(store, '1', ['other.com'])).toHaveLength(1)
+    expect(own.totalCount - own.idleCount).toBeLessThanOrEqual(1)
+    await unlock()
+    expect((await Promise.all(waiting)).map(({ length }) => length)).toEqual(Array(50).fill(1))
+    expect(await importing).toMatchObject({ imported: 1 })
+  })
+
+  test('leave connections for others, even if somebody else has locked more domains than that', async () => {
+    const { own, store } = await open()
+    const domains = manyDomains(12)
+    const unlock = await lock(...domains)
+    const waiting = domains.map(domain => save(store, '1', [`www.${domain}`]))
+    for (const caller of callers(20)) {
+      expect(await save(store, '2', [caller])).toHaveLength(1)
+      expect(own.totalCount - own.idleCount).toBeLessThan(10)
+    }
+    await unlock()
+    expect((await Promise.all(waiting)).flat()).toHaveLength(12)
+  })
+
+  test('share transactions, and a lock of somebody else makes only its own call late', async () => {
+    const { store, countTransactions } = await open()
+    const unlock = await lock('locked.com')
+    const others = callers(60)
+    const calls = [...others, 'www.locked.com'].map(domain => save(store, '1', [domain]))
+    const locked = calls.pop()
+    expect((await Promise.all(calls)).flat()).toHaveLength(60)
+    await unlock()
+    expect(await locked).toHaveLength(1)
+    expect(countTransactions()).toBeLessThan(61)
+  })
+
+  test('share transactions, and each sees what those before it save', async () => {
+    const { store, countTransactions } = await open()
+    // These calls begin at once, and the others share the next transaction.
+    const before = callers(6).map(domain => save(store, '1', [domain]))
+    const calls = Array.from({ length: 40 }, (_, number) => {
+      const team = number % 2 === 0 ? team1 : team2
+      return registerDomains(team, { domains: [`shared${number % 5}.com`] }, store)
+    })
+    const results = (await Promise.all(calls)).flatMap(({ data }) => data.results)
+    await Promise.all(before)
+    expect(countTransactions()).toBe(7)
+    const created = results.slice(0, 5)
+    expect(created.map(({ status }) => status)).toEqual(Array(5).fill('created'))
+    for (const [number, result] of results.entries()) {
+      const first = number % 5
+      if (number === first) continue
+      const isSameTeam = (number - first) % 2 === 0
+      expect(result).toMatchObject(
+        isSameTeam ? { ...created[first], status: 'existing' } : { code: 'domain_already_licensed' },
+      )
+    }
+  })
+
+  test('share transactions, and one that cannot be saved fails alone', async () => {
+    const { store, countTransactions } = await open()
+    await pool.query(`ALTER TABLE domain_registration.names ADD CONSTRAINT no_poison CHECK (domain <> 'poison.com')`)
+    onTestFinished(
+      async () => void (await pool.query('ALTER TABLE domain_registration.names DROP CONSTRAINT no_poison')),
+    )
+    const calls = ['poison.com', ...callers(60)].map(domain => save(store, '1', [domain]))
+    const results = await Promise.allSettled(calls.reverse())
+    const failures = results.flatMap(result => (result.status === 'rejected' ? result.reason : []))
+    expect(failures).toMatchObject([{ code: '23514' }])
+    expect(await store.count()).toBe(61)
+    expect(countTransactions()).toBeLessThan(30)
+  })
+
+  test('share no transactions on Citus', async () => {
+    const { own } = await open()
+    let transactions = 0
+    // PostgreSQL accepts the settings of extensions that it does not have.
+    const database: PostgresBridge = {
+      query: async (text, values) =>
+        text.includes('pg_extension')
+          ? { rows: [{ version: 'PostgreSQL 15.1', citus: 'true' }] }
+          : own.query(text, values),
+      async transaction(work) {
+        transactions += 1
+        const client = await own.connect()
+        await client.query('BEGIN')
+        const result = await work({ query: (text, values) => client.query(text, values) })
+        await client.query('COMMIT')
+        client.release()
+        return result
+      },
+    }
+    const { store } = await open({ database })
+    transactions = 0
+    expect((await Promise.all(callers(40).map(domain => save(store, '1', [domain])))).flat()).toHaveLength(40)
+    expect(transactions).toBe(40)
+  })
 })

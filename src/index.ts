@@ -65,10 +65,11 @@ export type {
   Registration,
   Team,
 } from './rules/registration.ts'
-export type { NameRefusal } from './rules/submitted.ts'
+export type { ConflictCode, NameRefusal } from './rules/submitted.ts'
 export type { TraceContext } from './runtime/tracing.ts'
 export type { DomainStore, ListOptions } from './store/contract.ts'
 export type { ManagedStore } from './store/managed-store.ts'
+export type { Awaitable } from './time/awaitable.ts'
 export type { ExportDomainsQuery, ListDomainsQuery, RegisterDomainsRequest } from './wire/requests.ts'
 export {
   countTotals,

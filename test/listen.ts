@@ -22,7 +22,7 @@ export async function whenListening(server: Server): Promise<RunningServer> {
     async close() {
       const closed = once(server, 'close')
       server.close()
-      server.closeAllConnections()
+      server.closeAllConnections?.()
       await closed
     },
   }

@@ -36,6 +36,8 @@ const MOST_KINDS = 25
  */
 const LONGEST_DESCRIPTION = 255
 const MOST_CAUSES = 4
+/** The maximum length of an ID. */
+const LONGEST_ID = 100
 /** The maximum length of an error with its causes. */
 const LONGEST_REASON = 2 * LONGEST_DESCRIPTION
 
@@ -98,8 +100,8 @@ export function writeToConsole(record: FailureRecord): void {
   const { step, operation, requestId, teamId, count, change, error, monitor, stack, more } = record
   const facts = [
     operation,
-    requestId && `request ${requestId}`,
-    teamId && `team ${teamId}`,
+    requestId && `request ${toWord(requestId)}`,
+    teamId && `team ${toWord(teamId)}`,
     count !== undefined && `${count} ${count === 1 ? 'name' : 'names'}`,
     change,
     monitor && `monitor ${monitor}`,
@@ -110,6 +112,9 @@ export function writeToConsole(record: FailureRecord): void {
   // biome-ignore lint/suspicious/noConsole: the default destination of an application's log
   console.error(`${new Date().toISOString()} ${line}${end}${first}`)
 }
+
+/** Cuts an ID that a caller may have chosen, and replaces what could look like another fact, or control a terminal. */
+const toWord = (id: string): string => id.slice(0, LONGEST_ID).replaceAll(/[^\w.:@/+=-]+/g, '?')
 
 /**
  * Makes an application's reporter safe to call: reporting a failure must not cause another failure. Errors that the

@@ -42,8 +42,8 @@ const rejectedBodies: RejectedBodies = {
  * and paths fall through to your own routes. The middleware works both before and after your `express.json()`, and has
  * its own body limit.
  *
- * If your body parser rejects a body on our path, the response is our own error. Any other error goes to your error
- * handler.
+ * If your body parser rejects the body of a POST on our path, the response is our own error. Any other error goes to
+ * your error handler.
  *
  * @returns A request handler and an error handler, for `app.use`.
  * @throws {TypeError} if an option is missing, invalid or unknown; the message says what to pass instead.
@@ -66,15 +66,16 @@ const rejectedBodies: RejectedBodies = {
 export function domainsRouter(options: DomainsRouterOptions): DomainsRouter {
   const { route, respond } = mountOnNode(options)
 
+  // Traces show these names.
   return [
-    (request, response, next) => {
+    function domainsRouter(request, response, next) {
       const operation = route(request)
       if (operation) respond({ operation, raw: request as Request, request, response }).catch(next)
       else next()
     },
-    (error, request, response, next) => {
+    function domainsRouterError(error, request, response, next) {
       const operation = route(request)
-      const readBody = operation && toRejectedBody(rejectedBodies, reasonOf(error))
+      const readBody = operation && toRejectedBody(operation, rejectedBodies, reasonOf(error))
       if (readBody) respond({ operation, raw: request, request, response, readBody }).catch(next)
       else next(error)
     },

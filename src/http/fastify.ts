@@ -35,7 +35,8 @@ const pluginRules: Rules = {
  *
  * `@fastify/swagger` skips these routes: pass it the document of {@link openapi}, which describes them.
  *
- * If Fastify rejects a body on our route, the response is our own error. Any other error goes to your error handler.
+ * If Fastify rejects the body of a POST on our route, the response is our own error. Any other error goes to your error
+ * handler.
  *
  * @throws {TypeError} if an option is missing, invalid or unknown; the message says what to pass instead.
  *
@@ -79,7 +80,7 @@ export async function domainsPlugin(app: FastifyInstance, options: DomainsPlugin
           done(null, undefined)
         })
         route.setErrorHandler((error: FastifyError, request, reply) => {
-          const readBody = toRejectedBody(rejectedBodies, error.code)
+          const readBody = toRejectedBody(operation, rejectedBodies, error.code)
           if (!readBody) throw error
           return respond(operation, request, reply, readBody)
         })

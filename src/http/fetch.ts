@@ -1,5 +1,5 @@
 import { isApiError } from '../errors/api-error.ts'
-import { bodyCutShort, methodNotAllowed, notFound, payloadTooLarge } from '../errors/call-errors.ts'
+import { bodyCutShort, invalidRequest, methodNotAllowed, notFound, payloadTooLarge } from '../errors/call-errors.ts'
 import { takePieces } from './export.ts'
 import { openAdapter } from './handler.ts'
 import { type HandlerOptions, type PathOption, withoutTrailingSlash } from './options.ts'
@@ -11,6 +11,7 @@ import {
   type OperationName,
   type RequestBody,
   readBefore,
+  readPath,
   readQuery,
   stopsReading,
 } from './request.ts'
@@ -92,7 +93,7 @@ export type DomainsHandler<Context = unknown> = (
 export function domainsHandler<Context = unknown>(options: DomainsHandlerOptions<Context>): DomainsHandler<Context> {
   const { handle, path, offered, pageTimeLimit } = openAdapter(options)
 
-  return async (request, ...[context]) => {
+  return async function domainsHandler(request, ...[context]) {
     const reading = createReading(request)
     const { operation, methods } = route(request, path, offered)
     const { status, headers, body, stream } = operation
@@ -105,7 +106,7 @@ export function domainsHandler<Context = unknown>(options: DomainsHandlerOptions
           query: readQuery(request.url),
         })
       : respondWithError(methods.length === 0 ? notFound() : methodNotAllowed(methods))
-    const isRead = await reading.finish()
+    const isRead = await reading.finish(status)
     // Every HTTP/1.1 request has a `Host` (RFC 9112, section 3.2). A request without `Host` may have come over
     // HTTP/2, which has no `Connection` (RFC 9113, section 8.2.2).
     if (stopsReading(status) && !isRead && request.headers.has('host')) headers.Connection = 'close'
@@ -113,9 +114,9 @@ export function domainsHandler<Context = unknown>(options: DomainsHandlerOptions
   }
 }
 
-/** Finds the operation by the method and the end of the path, as the URL parser returns it. */
+/** Finds the operation by the method and the end of the path. */
 function route({ method, url }: Request, path: string, offered: readonly OperationName[]) {
-  const requested = withoutTrailingSlash(new URL(url).pathname)
+  const requested = withoutTrailingSlash(readPath(url))
   const isHere = (own: string) => (path === '' ? requested === own : requested.endsWith(own))
   const here = offered.filter(name => isHere(path + operations[name].suffix))
   const operation = here.find(name => operations[name].method === method)
@@ -147,14 +148,32 @@ function toWebStream(pieces: AsyncIterable<string>, timeLimit: number): Readable
 /** Accesses `request.body` only when reading begins: on Node, the access alone creates a web stream. */
 function createReading(request: Request) {
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
+  let isRead = false
 
   /** Reads a body of unknown length. */
   async function readChunks(limit: number): Promise<Uint8Array> {
-    if (request.body?.locked) throw readBefore()
+    const body = openBody(request)
+    if (body?.locked) throw readBefore()
     const chunks = createChunks(limit)
-    reader = request.body?.getReader()
+    reader = body?.getReader()
     for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) chunks.add(read.value)
     return chunks.toBytes()
+  }
+
+  /** Reads what is left of a body, up to a limit. @returns Whether that was all. */
+  async function discard(): Promise<boolean> {
+    if (hasKnownLength(request)) {
+      if (request.bodyUsed || Number(request.headers.get('content-length')) > MOST_DISCARDED_BYTES) return false
+      await request.arrayBuffer()
+      return true
+    }
+    reader ??= request.body?.getReader()
+    for (let bytes = 0; bytes <= MOST_DISCARDED_BYTES; ) {
+      const read = await reader?.read()
+      if (!read || read.done) return true
+      bytes += read.value.byteLength
+    }
+    return false
   }
 
   return {
@@ -163,7 +182,9 @@ function createReading(request: Request) {
       let bytes: Uint8Array
       try {
         bytes = isReadAtOnce(request) ? new Uint8Array(await request.arrayBuffer()) : await readChunks(limit)
+        isRead = true
       } catch (error) {
+        if (isApiError(error)) throw error
         // If `arrayBuffer` throws without reading anything, other code is reading the body
         // (https://fetch.spec.whatwg.org/#body-unusable). Servers on Node may notice this only when they read.
         if (
@@ -171,7 +192,6 @@ function createReading(request: Request) {
           (error instanceof TypeError && /^Body (?:is unusable|(?:has )?already)/.test(error.message))
         )
           throw readBefore()
-        if (isApiError(error)) throw error
         // SvelteKit and others have a limit of their own, and fail with this status.
         throw (error as { status?: unknown } | undefined)?.status === 413 ? payloadTooLarge() : bodyCutShort()
       }
@@ -182,25 +202,23 @@ function createReading(request: Request) {
     },
 
     /**
-     * Ends reading. A body of known length that nobody has begun to read is read first and discarded, up to a limit: a
-     * peer that is still sending when its connection ends may never see the response.
+     * Ends reading. What is left of a body is read first and discarded, up to a limit: a peer that is still sending
+     * when its connection ends may never see the response. Over HTTP/2, what a peer could not send counts against its
+     * connection, until all later calls on it fail.
      *
      * @returns Whether the whole body was read.
      */
-    async finish(): Promise<boolean> {
-      // The rest of the body is not needed, so a failure to cancel it is ignored.
-      reader?.cancel().catch(() => {})
-      if (!hasKnownLength(request) || Number(request.headers.get('content-length')) > MOST_DISCARDED_BYTES) return false
-      if (request.bodyUsed) return false
+    async finish(status: number): Promise<boolean> {
+      if (isRead || request.method === 'GET' || request.method === 'HEAD') return true
       let timer: ReturnType<typeof setTimeout> | undefined
       const tooLate = new Promise<false>(resolve => {
         timer = setTimeout(resolve, MOST_DISCARDED_TIME, false)
       })
-      const whole = request.arrayBuffer().then(
-        () => true,
-        () => false,
-      )
-      return Promise.race([whole, tooLate]).finally(() => clearTimeout(timer))
+      // A body that did not arrive in time is not waited for again.
+      const whole = status !== 408 && (await Promise.race([discard().catch(() => false), tooLate]))
+      clearTimeout(timer)
+      reader?.cancel().catch(() => {})
+      return whole
     },
   }
 }
@@ -213,4 +231,13 @@ function createReading(request: Request) {
 const hasKnownLength = ({ headers }: Request) => headers.has('content-length') && !headers.has('transfer-encoding')
 
 /** Returns whether the body is read in one piece, as every body is in Firefox, which has no `Request.body`. */
-const isReadAtOnce = (request: Request) => hasKnownLength(request) || request.body === undefined
+const isReadAtOnce = (request: Request) => hasKnownLength(request) || openBody(request) === undefined
+
+/** Hono on Node creates the stream here, and cannot if no URL may have the `Host` of the request. */
+function openBody(request: Request): Request['body'] {
+  try {
+    return request.body
+  } catch (cause) {
+    throw invalidRequest('The "Host" of the request is invalid.', cause)
+  }
+}

@@ -16,11 +16,12 @@ import {
   type OperationName,
   type RequestBody,
   readBefore,
+  readPath,
   readQuery,
   stopsReading,
 } from './request.ts'
 import type { HandlerResponse } from './response.ts'
-import { findOperation } from './routes.ts'
+import { findOperation, operations } from './routes.ts'
 
 /** A request of `node:http`, and the `body` that your server's body parser may have set. */
 export type NodeRequest = IncomingMessage & { readonly body?: unknown; readonly stream?: ServerHttp2Stream }
@@ -76,7 +77,7 @@ export function mountOnNode<Raw>(options: HandlerOptions<AdapterRequest<Raw>> & 
 
     /** Finds the operation of a request below the mount point. */
     route: ({ method = '', url = '' }: IncomingMessage): OperationName | undefined =>
-      findOperation(offered, path, method, withoutTrailingSlash(toPathOf(url))),
+      findOperation(offered, path, method, withoutTrailingSlash(readPath(url))),
 
     handle,
 
@@ -94,9 +95,6 @@ export function mountOnNode<Raw>(options: HandlerOptions<AdapterRequest<Raw>> & 
     },
   }
 }
-
-/** The path of a request's target: the target may be a whole URL (RFC 9112, section 3.2.2). */
-const toPathOf = (url: string): string => /^(?:[a-z][a-z0-9+.-]*:\/\/[^/?#]*)?([^?#]*)/i.exec(url)?.[1] ?? ''
 
 /** Fastify gives each request an ID, and so does middleware such as pino-http. */
 function readId(raw: unknown): string | undefined {
@@ -281,9 +279,15 @@ export type RejectedBodies = Readonly<Record<string, (() => ApiError) | undefine
 /**
  * Turns the framework's rejection into a body that fails only when it is read, after checks such as the one for 401.
  *
- * @returns A `readBody` that throws our error; `null` for errors that the application handles.
+ * @returns A `readBody` that throws our error. `null` for errors that the application handles: those of a GET, too, of
+ *   which no body is read. It would be answered, although the error has made it skip the application's checks.
  */
-export function toRejectedBody(rejectedBodies: RejectedBodies, name: unknown): (() => never) | null {
+export function toRejectedBody(
+  operation: OperationName,
+  rejectedBodies: RejectedBodies,
+  name: unknown,
+): (() => never) | null {
+  if (operations[operation].method === 'GET') return null
   const toError = typeof name === 'string' && Object.hasOwn(rejectedBodies, name) ? rejectedBodies[name] : undefined
   if (!toError) return null
   return () => {

@@ -163,6 +163,12 @@ function parseJson(text: string): unknown {
   }
 }
 
+/**
+ * Reads the path of a request's target, which may be a whole URL (RFC 9112, section 3.2.2). Its host may be anything
+ * that a caller sends as `Host`, so a URL parser might reject it.
+ */
+export const readPath = (url: string): string => /^(?:[a-z][a-z0-9+.-]*:\/\/[^/?#]*)?([^?#]*)/i.exec(url)?.[1] ?? ''
+
 /** Reads the parameters of a URL, from its first question mark to its fragment (RFC 3986, section 3.4). */
 export function readQuery(url: string): Query {
   const query = /^[^?#]*\?([^#]*)/.exec(url)?.[1]

@@ -7,6 +7,6 @@ export {
   type Server,
 } from './openapi.ts'
 export type { Operation, Paths, ReadOperation } from './operations.ts'
-export type { OpenApiResponse } from './responses.ts'
-export type { JsonSchema } from './schemas.ts'
+export type { Header, MediaType, OpenApiResponse } from './responses.ts'
+export type { JsonSchema, Schemas } from './schemas.ts'
 export type { Webhooks } from './webhooks.ts'

@@ -17,7 +17,7 @@ export interface OpenApiResponse<Content = { 'application/json': MediaType }> {
 }
 
 /** A Header Object of OpenAPI. */
-interface Header {
+export interface Header {
   description: string
   required?: boolean
   schema: JsonSchema

@@ -40,6 +40,18 @@ test('each failure is logged as a line with time, package, step, team, count and
   for (const frame of stack) expect(frame).toMatch(/^ {4}at /)
 })
 
+test.each([
+  ['that forges facts', 'r1, team 9, 1 name): nothing happened', 'r1?team?9?1?name?:?nothing?happened'],
+  ['with characters that control a terminal', 'r\x1b[2J\n1\u202e', 'r?2J?1?'],
+  ['of 12 kB', 'r'.repeat(12_000), 'r'.repeat(100)],
+  ['of a load balancer', 'Root=1-67891233-abcdef012345678912345678', 'Root=1-67891233-abcdef012345678912345678'],
+  ['in base64', 'a+b/c==', 'a+b/c=='],
+])('an ID %s is logged as one short word', (_, id, shown) => {
+  const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+  createFailureLog()(new Error('no'), { ...registering, requestId: id, teamId: id })
+  expect(log.mock.calls[0]?.[0]).toContain(`failed (create, request ${shown}, team ${shown}, 100 names): Error: no`)
+})
+
 test('ten thousand equal failures in a minute become two log records, and the second says how many there were', () => {
   const { records, fail } = open()
   for (let index = 0; index < 10_000; index += 1) {

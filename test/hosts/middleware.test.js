@@ -1,7 +1,8 @@
 /** The first function of domainsRouter, in NestJS and frameworks that resemble Express. Run by `npm run test:hosts`. */
 import 'reflect-metadata'
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
 import { after, test } from 'node:test'
 import middie from '@fastify/middie'
 import { Module } from '@nestjs/common'
@@ -9,6 +10,7 @@ import { NestFactory } from '@nestjs/core'
 import connect from 'connect'
 import { createMemoryKeyStore, createMemoryStore, generateApiKey } from 'domain-registration'
 import { domainsRouter } from 'domain-registration/express'
+import express from 'express'
 import fastify from 'fastify'
 import { fromNodeMiddleware, H3 } from 'h3'
 import polka from 'polka'
@@ -105,4 +107,39 @@ for (const [name, start] of Object.entries(servers))
     const expected = name === 'NestJS' ? 'Bad Request' : 'invalid_request'
     assert.equal((await (await post('/v1/domains', '{')).json()).error, expected)
     assert.equal((await post('/v1/other', '{}')).status, 404)
+  })
+
+/** Functions that mount a body parser, a guard and the router in this order, and return the origin of the server. */
+const guarded = {
+  connect: steps => listen(createServer(steps.reduce((app, step) => app.use(step), connect()))),
+
+  async NestJS(steps) {
+    class AppModule {}
+    Module({})(AppModule)
+    const app = await NestFactory.create(AppModule, { logger: false, bodyParser: false })
+    for (const step of steps) app.use(step)
+    await app.listen(0, '127.0.0.1')
+    after(() => app.close())
+    return app.getUrl()
+  },
+}
+
+for (const [name, start] of Object.entries(guarded))
+  test(`a GET whose body is rejected does not skip the guards of ${name}`, async () => {
+    const guard = (_request, response) => {
+      response.statusCode = 403
+      response.end()
+    }
+    const router = domainsRouter({ store: createMemoryStore({ teams: [] }), keys, operations: ['list', 'export'] })
+    const origin = await start([express.json(), guard, ...router])
+    for (const path of ['/v1/domains', '/v1/domains/export'])
+      for (const [body, status] of [
+        ['{}', 403],
+        ['{', 400],
+      ]) {
+        const call = request(origin + path, { headers: { ...headers, 'Content-Length': body.length } }).end(body)
+        const [response] = await once(call, 'response')
+        response.resume()
+        assert.deepEqual([path, body, response.statusCode], [path, body, status])
+      }
   })

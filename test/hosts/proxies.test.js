@@ -101,45 +101,49 @@ async function findFreePort() {
 /** Functions that start a proxy in front of a port, and return where it listens. */
 const proxies = {
   // As it comes, nginx speaks HTTP/1.0 to the server behind it.
-  async nginx(port) {
-    const socketPath = join(folder, `nginx-${port}`)
-    const file = `${socketPath}.conf`
-    const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-      name => `${name}_temp_path ${folder}/${name};`,
-    )
-    await writeFile(
-      file,
-      `daemon off; error_log /dev/null; pid ${socketPath}.pid; events {}
-      ${process.getuid() === 0 ? 'user root;' : ''}
-      http {
-        access_log off; ${temporary.join(' ')}
-        server { listen unix:${socketPath}; location / { proxy_pass http://127.0.0.1:${port}; } }
-      }`,
-    )
-    await run('/usr/sbin/nginx', ['-c', file, '-e', '/dev/null'], socketPath)
-    return { socketPath }
-  },
+  nginx: port => startNginx(port),
 
-  async apache2(port) {
-    const own = await findFreePort()
-    const file = join(folder, `apache-${port}.conf`)
-    const modules = ['mpm_event', 'authz_core', 'proxy', 'proxy_http']
-    await writeFile(
-      file,
-      `${modules.map(name => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`).join('\n')}
-      ServerName localhost
-      ServerRoot ${folder}
-      PidFile ${file}.pid
-      Mutex file:${folder}
-      User nobody
-      Group nogroup
-      ErrorLog /dev/null
-      Listen 127.0.0.1:${own}
-      ProxyPass / http://127.0.0.1:${port}/`,
-    )
-    await run('/usr/sbin/apache2', ['-D', 'FOREGROUND', '-f', file], { port: own, host: '127.0.0.1' })
-    return { host: '127.0.0.1', port: own }
-  },
+  apache2: startApache,
+}
+
+async function startNginx(port, settings = '') {
+  const socketPath = join(folder, `nginx-${port}`)
+  const file = `${socketPath}.conf`
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    name => `${name}_temp_path ${folder}/${name};`,
+  )
+  await writeFile(
+    file,
+    `daemon off; error_log /dev/null; pid ${socketPath}.pid; events {}
+    ${process.getuid() === 0 ? 'user root;' : ''}
+    http {
+      access_log off; ${temporary.join(' ')}
+      server { listen unix:${socketPath}; location / { proxy_pass http://127.0.0.1:${port}; ${settings} } }
+    }`,
+  )
+  await run('/usr/sbin/nginx', ['-c', file, '-e', '/dev/null'], socketPath)
+  return { socketPath }
+}
+
+async function startApache(port) {
+  const own = await findFreePort()
+  const file = join(folder, `apache-${port}.conf`)
+  const modules = ['mpm_event', 'authz_core', 'proxy', 'proxy_http']
+  await writeFile(
+    file,
+    `${modules.map(name => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`).join('\n')}
+    ServerName localhost
+    ServerRoot ${folder}
+    PidFile ${file}.pid
+    Mutex file:${folder}
+    User nobody
+    Group nogroup
+    ErrorLog /dev/null
+    Listen 127.0.0.1:${own}
+    ProxyPass / http://127.0.0.1:${port}/`,
+  )
+  await run('/usr/sbin/apache2', ['-D', 'FOREGROUND', '-f', file], { port: own, host: '127.0.0.1' })
+  return { host: '127.0.0.1', port: own }
 }
 
 const refusals = [
@@ -147,13 +151,13 @@ const refusals = [
   [413, { Authorization: `Bearer ${key}` }],
 ]
 
-/** Sends a call whose body is complete at the proxy before the proxy asks the server. Returns the status. */
+/** Sends a call. Returns the status. */
 async function post(address, headers, body) {
   const call = request({
     ...address,
     method: 'POST',
     path: '/v1/domains',
-    headers: { 'Content-Type': 'application/json', 'Content-Length': body.length, ...headers },
+    headers: { 'Content-Type': 'application/json', ...headers },
   })
   const [response] = await Promise.all([once(call, 'response').then(([response]) => response), call.end(body)])
   response.resume()
@@ -164,15 +168,30 @@ for (const [proxy, startProxy] of Object.entries(proxies))
   for (const [name, startServer] of Object.entries(servers))
     test(`behind ${proxy}, ${name} loses no refusal`, { skip: missing(`/usr/sbin/${proxy}`) }, async () => {
       const address = await startProxy(await start(startServer))
-      for (const [expected, headers] of refusals)
-        for (const kilobytes of expected === 413 ? [270, 900] : [20, 100, 270]) {
-          const body = Buffer.alloc(kilobytes * 1000, ' ')
-          const statuses = []
-          for (let turn = 0; turn < 10; turn += 1)
-            statuses.push(...(await Promise.all(Array.from({ length: 8 }, () => post(address, headers, body)))))
-          assert.deepEqual(count(statuses), { [expected]: 80 }, `${kilobytes} kB`)
-        }
+      // The body is complete at the proxy before the proxy asks the server.
+      await expectEachRefusal(address, body => ({ 'Content-Length': body.length }))
     })
+
+for (const [name, startServer] of Object.entries(servers))
+  test(`behind nginx that passes on chunks as they come, ${name} loses no refusal`, {
+    skip: missing('/usr/sbin/nginx'),
+  }, async () => {
+    const settings = 'proxy_http_version 1.1; proxy_request_buffering off;'
+    const address = await startNginx(await start(startServer), settings)
+    await expectEachRefusal(address, () => ({ 'Transfer-Encoding': 'chunked' }))
+  })
+
+async function expectEachRefusal(address, toFields) {
+  for (const [expected, headers] of refusals)
+    for (const kilobytes of expected === 413 ? [270, 900] : [20, 100, 270]) {
+      const body = Buffer.alloc(kilobytes * 1000, ' ')
+      const fields = { ...headers, ...toFields(body) }
+      const statuses = []
+      for (let turn = 0; turn < 10; turn += 1)
+        statuses.push(...(await Promise.all(Array.from({ length: 8 }, () => post(address, fields, body)))))
+      assert.deepEqual(count(statuses), { [expected]: 80 }, `${kilobytes} kB`)
+    }
+}
 
 for (const [name, startServer] of Object.entries(http2Servers))
   test(`over HTTP/2, curl gets each refusal from ${name}`, { skip: missing('/usr/bin/curl') }, async () => {

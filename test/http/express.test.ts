@@ -10,7 +10,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { domainsRouter } from '../../src/http/express.ts'
 import { ApiError, authenticate } from '../../src/index.ts'
 import { isLong } from '../counts.ts'
-import { createKeys, createStore } from '../fixtures.ts'
+import { createKeys, createStore, team1 } from '../fixtures.ts'
 import { listen } from '../listen.ts'
 import { createGeneratedStore } from './generated-store.ts'
 import { describeHostileHttp } from './hostile.ts'
@@ -227,6 +227,62 @@ for (const [name, framework] of versions) {
       ])
     })
   })
+}
+
+/** Bodies that `express.json()` rejects, each for another reason. */
+const rejectedBodies: Readonly<Record<string, { body: string; headers?: Record<string, string> }>> = {
+  'is not JSON': { body: '{' },
+  'is not compressed as it says': { body: '{}', headers: { 'Content-Encoding': 'gzip' } },
+  'has an unknown compression': { body: '{}', headers: { 'Content-Encoding': 'zstd' } },
+  'has an unknown charset': { body: '{}', headers: { 'Content-Type': 'application/json; charset=klingon' } },
+  'is too large': { body: ' '.repeat(200_000) },
+}
+
+describe.each([
+  ['Express 5', express],
+  ['Express 4', express4],
+])('%s: a GET whose body express.json() rejects', (_, framework) => {
+  test.each(
+    Object.entries(rejectedBodies).flatMap(([reason, init]) =>
+      ['/v1/domains', '/v1/domains/export'].map(path => [path, reason, init] as const),
+    ),
+  )('does not skip the guards in front of %s if the body %s', async (path, _reason, { body, headers }) => {
+    const run = vi.fn()
+    const app = framework()
+    app.use(framework.json())
+    app.use((_request, response, _next) => void response.status(403).send('not in the list'))
+    app.use(
+      domainsRouter({
+        store: createStore(),
+        operations: ['list', 'export'],
+        authenticate: () => ({ type: 'team', teamId: '1', scopes: ['domains:read'] }),
+        onResult: run,
+      }),
+    )
+    app.use(((_error, _request, response, _next) => void response.status(418).send('its own')) as ErrorRequestHandler)
+    const { origin, close } = await listen(app)
+    onTestFinished(close)
+    const fields = { Host: 'x', 'Content-Type': 'application/json', ...headers, Connection: 'close' }
+    const all = Object.entries({ ...fields, 'Content-Length': String(body.length) })
+    const [answer] = await exchange(origin, toWire(all, body, `GET ${path} HTTP/1.1`))
+    expect([answer?.status, answer?.body]).toEqual([418, 'its own'])
+    expect(run).not.toHaveBeenCalled()
+  })
+})
+
+test.each([
+  ['Express 5', () => express()],
+  ['Express 4', () => express4()],
+])('traces of %s show the names of our functions', (_, create) => {
+  const app = create().use(domainsRouter({ store: createStore(), authenticate: () => team1 })) as unknown as Stack
+  const names = ((app._router ?? app.router)?.stack ?? []).map(({ name }) => name)
+  expect(names.slice(-2)).toEqual(['domainsRouter', 'domainsRouterError'])
+})
+
+/** What instrumentations of Express read: `router` is a getter that throws in Express 4. */
+interface Stack {
+  readonly router?: { readonly stack: readonly { name: string }[] }
+  readonly _router?: { readonly stack: readonly { name: string }[] }
 }
 
 test('over HTTP/1.0 on a Unix socket, which cannot be reset, an export is cut off at the time limit', async () => {

@@ -3,7 +3,7 @@ import { connect } from 'node:http2'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import swagger from '@fastify/swagger'
-import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import fastify, { type FastifyError, type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import fastify4 from 'fastify4'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { domainsPlugin } from '../../src/http/fastify.ts'
@@ -344,3 +344,32 @@ test.each(['/v1/domains', '/'])(
     expect(own).toMatchObject({ get: { summary: 'A route of its own' } })
   },
 )
+
+test('the default log shows the ID of a request, which its caller chose, as one short word', async () => {
+  const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+  onTestFinished(() => log.mockRestore())
+  const app = fastify({ requestIdHeader: 'x-request-id' })
+  const store = { ...createStore(), register: () => Promise.reject(new Error('disk full')) }
+  app.register(domainsPlugin, { store, authenticate: () => team1 })
+  const id = `r1, team 9, 1 name): nothing happened${'x'.repeat(12_000)}`
+  await app.inject({ method: 'POST', url: '/v1/domains', headers: { ...json, 'X-Request-Id': id }, payload: body })
+  const [line = ''] = String(log.mock.calls[0]?.[0]).split('\n')
+  expect(line).toMatch(/ \(create, request r1\?team\?9\S{1,100}, team 1, 1 name\): Error: disk full/)
+})
+
+test.each([
+  ['Fastify 5', fastify],
+  ['Fastify 4', fastify4 as unknown as typeof fastify],
+])('%s: a GET that a hook rejects with an error of a body is not answered with a list', async (_, framework) => {
+  const app = framework()
+  app.setErrorHandler((error: FastifyError, _request, reply) => reply.code(418).send(error.code))
+  const { FST_ERR_CTP_BODY_TOO_LARGE, FST_ERR_CTP_INVALID_MEDIA_TYPE } = framework.errorCodes
+  app.addHook('onRequest', async request => {
+    throw request.url.endsWith('export') ? FST_ERR_CTP_BODY_TOO_LARGE() : FST_ERR_CTP_INVALID_MEDIA_TYPE('text/plain')
+  })
+  const options = { store: createStore(), authenticate: () => ({ ...team1, scopes: ['domains:read'] }) }
+  app.register(domainsPlugin, { ...options, operations: ['list', 'export'] })
+  const [list, whole] = [await app.inject('/v1/domains'), await app.inject('/v1/domains/export')]
+  expect([list.statusCode, list.payload]).toEqual([418, 'FST_ERR_CTP_INVALID_MEDIA_TYPE'])
+  expect([whole.statusCode, whole.payload]).toEqual([418, 'FST_ERR_CTP_BODY_TOO_LARGE'])
+})

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import { type ClientHttp2Session, connect, createServer as createHttp2Server } from 'node:http2'
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import { compress } from 'hono/compress'
@@ -9,6 +10,7 @@ import { createKeys, createStore, team1 } from '../fixtures.ts'
 import { whenListening } from '../listen.ts'
 import { expectDocumented } from './documented.ts'
 import { createGeneratedStore, toDomainId } from './generated-store.ts'
+import { exchange, toWire } from './raw-http.ts'
 
 test('an export under Hono with compress() does not look complete if the store fails midway', async () => {
   const { store } = createGeneratedStore(2500)
@@ -26,6 +28,75 @@ test('an export under Hono with compress() does not look complete if the store f
   const response = await fetch(`${origin}/v1/domains/export`)
   expect(response.headers.get('Content-Encoding')).toBe('gzip')
   await expect(response.text()).rejects.toThrow(/terminated/)
+})
+
+describe('under Hono on Node', () => {
+  async function start(createServer?: typeof createHttp2Server) {
+    const { keys, issue } = createKeys()
+    const onError = vi.fn()
+    const handle = domainsHandler({ store: createStore(), keys, onError })
+    const app = new Hono().post('/v1/domains', context => handle(context.req.raw))
+    const options = { fetch: app.fetch, port: 0, hostname: '127.0.0.1', ...(createServer && { createServer }) }
+    const server = serve(options as Parameters<typeof serve>[0])
+    const { origin, close } = await whenListening(server as Server)
+    onTestFinished(close)
+    return { origin, onError, authorization: `Bearer ${await issue('team', '1')}` }
+  }
+
+  /** Makes a call whose body is sent without its length. Returns the status, or the code of an error. */
+  function callOverHttp2(session: ClientHttp2Session, fields: object, body: Uint8Array | string): Promise<unknown> {
+    const headers = { ':method': 'POST', ':path': '/v1/domains', 'content-type': 'application/json', ...fields }
+    const stream = session.request(headers)
+    return new Promise(resolve => {
+      let status: unknown
+      stream.on('response', response => {
+        status = response[':status']
+      })
+      stream.on('error', ({ message }) => resolve(message))
+      stream.on('close', () => resolve(status))
+      stream.resume().end(body)
+    })
+  }
+
+  test.each([
+    ['without a key', 401, 400_000],
+    ['with a body that is too large', 413, 900_000],
+  ])('sixty calls %s and of unknown length end no connection over HTTP/2', async (_, status, bytes) => {
+    const { origin, authorization } = await start(createHttp2Server)
+    const session = connect(origin)
+    onTestFinished(() => session.destroy())
+    const answers: unknown[] = []
+    for (let turn = 0; turn < 60; turn += 1) {
+      const fields = status === 401 ? {} : { authorization }
+      answers.push(await callOverHttp2(session, fields, Buffer.alloc(bytes, ' ')))
+      answers.push(await callOverHttp2(session, { authorization }, '{"domains":["www.example.com"]}'))
+    }
+    const lost = answers.filter((answer, index) => answer !== (index % 2 === 0 ? status : 200))
+    expect([answers.length, lost]).toEqual([120, []])
+  })
+
+  test.each(['xn--a', 'a.xn--zzzzzz', '1.2.3.4.5', '256.1.1.1'])(
+    'a call with "Host: %s", which no URL may have, gets its response',
+    async host => {
+      const { origin, onError, authorization } = await start()
+      const log = vi.spyOn(console, 'error')
+      const body = '{"domains":["www.example.com"]}'
+      const call = async (fields: Record<string, string>, sent = body) => {
+        const all = { Host: host, 'Content-Type': 'application/json', Connection: 'close', ...fields }
+        const [answer] = await exchange(origin, toWire(Object.entries(all), sent))
+        return [answer?.status, JSON.parse(answer?.body ?? '').error]
+      }
+      const known = { 'Content-Length': String(body.length) }
+      const chunked = { 'Transfer-Encoding': 'chunked' }
+      const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+      expect(await call(known)).toEqual([401, 'unauthorized'])
+      expect(await call(chunked, chunks)).toEqual([401, 'unauthorized'])
+      expect(await call({ ...known, Authorization: authorization })).toEqual([200, undefined])
+      // Hono cannot hand over such a body.
+      expect(await call({ ...chunked, Authorization: authorization }, chunks)).toEqual([400, 'invalid_request'])
+      expect([log.mock.calls, onError.mock.calls]).toEqual([[], []])
+    },
+  )
 })
 
 describe('fetch: a request', () => {
@@ -87,13 +158,13 @@ describe('fetch: a request', () => {
     expect((await handle(new Request(url, init))).status).toBe(500)
   })
 
-  test('gets "Connection: close" with a 413 over HTTP/1.1, but not over HTTP/2', async () => {
+  test('gets "Connection: close" with a 413 over HTTP/1.1 if its body is endless, but not over HTTP/2', async () => {
     const { handle, createRequest } = await create()
     for (const [host, connection] of [
       ['api.test', 'close'],
       [null, null],
     ] as const) {
-      const request = createRequest('x'.repeat(300_000))
+      const request = createRequest(createEndlessBody(new Uint8Array(64 * 1024)).stream)
       if (host) request.headers.set('Host', host)
       const response = await handle(request)
       expect([response.status, response.headers.get('Connection')]).toEqual([413, connection])
@@ -157,13 +228,13 @@ describe('fetch: a request', () => {
       'with a Content-Length that Transfer-Encoding overrides',
       { 'Content-Length': '20', 'Transfer-Encoding': 'chunked' },
     ],
-  ])('%s has its body read only up to the limit, and then cancelled', async (_, fields) => {
+  ])('%s has its body kept up to its limit, read up to a megabyte more, and then cancelled', async (_, fields) => {
     const { handle, createRequest } = await create()
     const { seen, stream } = createEndlessBody(new Uint8Array(64 * 1024))
     const request = createRequest(stream)
     for (const [name, value] of Object.entries(fields)) request.headers.set(name, value)
     expect((await handle(request)).status).toBe(413)
-    expect(seen).toEqual({ chunks: 5, cancelled: true })
+    expect(seen).toEqual({ chunks: 5 + 17, cancelled: true })
   })
 
   test('with a body of known length is read in one piece, so Node does not create a body stream', async () => {
@@ -181,12 +252,20 @@ describe('fetch: a request', () => {
     expect((await handle(request)).status).toBe(413)
   })
 
-  test('without a valid key gets 401, and its body is not read', async () => {
+  test('without a valid key gets 401, and an endless body is read up to a megabyte, and then cancelled', async () => {
     const { handle, createRequest } = await create()
-    const { seen, stream } = createEndlessBody(new Uint8Array(1))
+    const { seen, stream } = createEndlessBody(new Uint8Array(64 * 1024))
     const request = createRequest(stream, { headers: { 'Content-Type': 'application/json' } })
     expect((await handle(request)).status).toBe(401)
-    expect(seen).toEqual({ chunks: 0, cancelled: false })
+    expect(seen).toEqual({ chunks: 17, cancelled: true })
+  })
+
+  test('without a valid key gets 401, even if its body never arrives', async () => {
+    const { handle, createRequest } = await create()
+    const cancel = vi.fn()
+    const request = createRequest(new ReadableStream({ pull: () => new Promise(() => {}), cancel }), { headers: {} })
+    expect((await handle(request)).status).toBe(401)
+    expect(cancel).toHaveBeenCalledOnce()
   })
 
   test.each(['with', 'without'])(

@@ -1,0 +1,69 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import ts from 'typescript'
+import { afterAll, expect, test } from 'vitest'
+import { entries, listExports, root } from './entries.ts'
+
+/** The folder of an application that has installed the package. */
+const folder = mkdtempSync(join(tmpdir(), 'exported-types-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+mkdirSync(join(folder, 'node_modules'))
+symlinkSync(root, join(folder, 'node_modules', 'domain-registration'))
+
+const options: ts.CompilerOptions = {
+  module: ts.ModuleKind.NodeNext,
+  target: ts.ScriptTarget.ES2023,
+  declaration: true,
+  strict: true,
+  skipLibCheck: true,
+  types: [],
+}
+
+const host = ts.createCompilerHost(options)
+const parsed = new Map<string, ts.SourceFile | undefined>()
+const { getSourceFile } = host
+host.getSourceFile = (path, version) => {
+  if (!parsed.has(path)) parsed.set(path, getSourceFile(path, version))
+  return parsed.get(path)
+}
+
+/** A module of the application that exports each property of each exported type, and lets TypeScript infer its type. */
+function exportProperties(): string {
+  const files = [...entries.values()].map(file => file.replace('/src/', '/dist/types/esm/').replace(/\.ts$/, '.d.ts'))
+  const program = ts.createProgram(files, options, host)
+  const checker = program.getTypeChecker()
+  const needsParameters = (declaration: ts.Declaration) =>
+    (ts.isTypeAliasDeclaration(declaration) || ts.isInterfaceDeclaration(declaration)) &&
+    declaration.typeParameters?.some(parameter => parameter.default === undefined)
+  return [...entries.keys()]
+    .flatMap((specifier, index) => [
+      `import * as m${index} from '${specifier}'`,
+      ...[...listExports(program, files[index] as string)]
+        .filter(([, { flags, declarations }]) => flags & ts.SymbolFlags.Type && !declarations?.some(needsParameters))
+        .flatMap(([type, symbol]) =>
+          checker
+            .getDeclaredTypeOfSymbol(symbol)
+            .getProperties()
+            .filter(({ name }) => /^\w+$/.test(name))
+            .map(({ name }) => `export const v${index}_${type}_${name} = ({} as m${index}.${type})['${name}']`),
+        ),
+    ])
+    .join('\n')
+}
+
+test('an application may export each part of each public type, and emit declarations', () => {
+  const file = join(folder, 'application.mts')
+  const text = exportProperties()
+  parsed.set(file, ts.createSourceFile(file, text, ts.ScriptTarget.ES2023))
+  const program = ts.createProgram([file], options, host)
+  const module = program.getSourceFile(file)
+  const errors = [...program.getSemanticDiagnostics(module), ...program.getDeclarationDiagnostics(module)]
+    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '))
+    // The types of a framework, whose package this application has not installed, cannot be named.
+    .filter(message => !message.includes('domain-registration/node_modules/'))
+  expect(new Set(errors.map(message => /(?:reference to|using name) '(\w+)'/.exec(message)?.[1] ?? message))).toEqual(
+    new Set(),
+  )
+  expect(text.split('\n').length).toBeGreaterThan(500)
+})

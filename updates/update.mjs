@@ -4,7 +4,8 @@
  *     npm run update                   with Node 22 or newer
  *     npm run update -- <folder>       reads the downloads from a folder, by their file names, in place of the network
  *
- * It changes files and commits nothing. Run `npm test` and `npm run test:tables` afterwards: what fails is what a person
+ * Each source is tried although others fail; if one fails, this is among what is printed, and the exit status is 1. It
+ * changes files and commits nothing. Run `npm test` and `npm run test:tables` afterwards: what fails is what a person
  * has to decide, such as a new block of addresses in `src/hostname/special-purpose-blocks.ts`.
  */
 import { execFileSync } from 'node:child_process'
@@ -56,13 +57,13 @@ function updateUnicode() {
       `${packageOf(unicodeVersion)}@latest`,
     )
     run('npm', 'uninstall', '--ignore-scripts', '--prefix', 'updates', packageOf(before))
-    console.log(`- Unicode ${unicodeVersion} (it was ${before})`)
+    console.log(`- Unicode ${unicodeVersion}: it was ${before}`)
   }
-  return unicodeVersion
 }
 
 /** The parts of UTS #39 that the tables need. */
-async function updateSecurity(version) {
+async function updateSecurity() {
+  const version = require('tr46/package.json').unicodeVersion
   const source = `https://www.unicode.org/Public/${version}/security/`
   const [status, confusables] = await Promise.all(
     ['IdentifierStatus.txt', 'confusables.txt'].map(file => download(source + file)),
@@ -129,32 +130,33 @@ const toVectors = (about, cases) => {
   return `{\n${head.join('\n')}\n "cases": [\n${rows.join(',\n')}\n ]\n}\n`
 }
 
-/** IANA's registries of special-purpose addresses and of special-use names. */
-async function updateIana() {
-  const home = 'https://www.iana.org/assignments/'
-  const about = (registry, fields) => ({
-    source: home + registry,
-    retrieved: today,
-    licence: 'CC0-1.0',
-    fields,
-  })
+const IANA = 'https://www.iana.org/assignments/'
+const aboutRegistry = (registry, fields) => ({
+  source: IANA + registry,
+  retrieved: today,
+  licence: 'CC0-1.0',
+  fields,
+})
+
+/** One of IANA's registries of special-purpose addresses. */
+async function updateAddresses(registry) {
   const reachable = { true: true, false: false, 'n/a': 'N/A' }
-  for (const family of ['ipv4', 'ipv6']) {
-    const registry = `iana-${family}-special-registry`
-    const rows = readCsv(await download(`${home}${registry}/${registry}-1.csv`))
-    const cases = rows.flatMap(([blocks, name, source, , , , , , globally]) =>
-      blocks
-        .replace(/\s*\[\d+\]/g, '')
-        .split(/,\s*/)
-        .map(block => [block, name, source, reachable[globally.replace(/\s*\[\d+\]/g, '').toLowerCase()] ?? null]),
-    )
-    const fields = ['block', 'name', 'source', 'globally reachable']
-    write(`test/vectors/${registry}.json`, toVectors(about(registry, fields), cases), 'IANA has changed it')
-  }
-  const registry = 'special-use-domain-names'
-  const rows = readCsv(await download(`${home}${registry}/special-use-domain.csv`))
+  const rows = readCsv(await download(`${IANA}${registry}/${registry}-1.csv`))
+  const cases = rows.flatMap(([blocks, name, source, , , , , , globally]) =>
+    blocks
+      .replace(/\s*\[\d+\]/g, '')
+      .split(/,\s*/)
+      .map(block => [block, name, source, reachable[globally.replace(/\s*\[\d+\]/g, '').toLowerCase()] ?? null]),
+  )
+  const fields = ['block', 'name', 'source', 'globally reachable']
+  write(`test/vectors/${registry}.json`, toVectors(aboutRegistry(registry, fields), cases), 'IANA has changed it')
+}
+
+/** IANA's registry of special-use names. */
+async function updateNames(registry) {
+  const rows = readCsv(await download(`${IANA}${registry}/special-use-domain.csv`))
   const cases = rows.map(([name, source]) => [name.replace(/\.$/, ''), source.match(/RFC-?\d+/g) ?? []])
-  const text = toVectors(about(registry, ['name', 'RFCs']), cases)
+  const text = toVectors(aboutRegistry(registry, ['name', 'RFCs']), cases)
   write('test/vectors/iana-special-use-domains.json', text, 'IANA has changed it')
 }
 
@@ -181,12 +183,25 @@ function updateSuffixList() {
   if (after === before) return
   run('npm', 'update', '--ignore-scripts', 'tldts')
   writeFileSync(path, after)
-  console.log(`- tldts ${version}`)
+  console.log(`- tldts, the Public Suffix List: ${version}`)
 }
 
-const version = updateUnicode()
-await updateSecurity(version)
-await updateIana()
-await updateWebPlatformTests()
-updateSuffixList()
-run('node', 'updates/make-tables.mjs')
+/** What most users feel comes first. The tables come last: they are made from Unicode and UTS #39. */
+const sources = {
+  'tldts, the Public Suffix List': updateSuffixList,
+  Unicode: updateUnicode,
+  'UTS #39': updateSecurity,
+  'iana-ipv4-special-registry': updateAddresses,
+  'iana-ipv6-special-registry': updateAddresses,
+  'special-use-domain-names': updateNames,
+  'web-platform-tests': updateWebPlatformTests,
+  'src/hostname/idna/tables.ts': () => run('node', 'updates/make-tables.mjs'),
+}
+for (const [name, update] of Object.entries(sources)) {
+  try {
+    await update(name)
+  } catch (error) {
+    console.log(`- ${name} could not be updated: ${error.message.split('\n')[0]}`)
+    process.exitCode = 1
+  }
+}

@@ -114,7 +114,9 @@ async function runProgram({ name, folder, file, program }) {
 }
 
 try {
-  const [{ filename }] = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', scratch], root))
+  const [{ filename }] = JSON.parse(
+    run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', scratch], root),
+  )
   const install = ['install', '--no-audit', '--no-fund', '--no-save', '--ignore-scripts', '--prefer-offline']
   run('npm', [...install, join(scratch, filename)], manifest)
   symlinkSync(join(manifest, 'node_modules'), join(scratch, 'node_modules'))

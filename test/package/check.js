@@ -21,7 +21,9 @@ const run = (command, parameters, cwd) =>
 const bin = (directory, name) => join(directory, 'node_modules', '.bin', name)
 
 try {
-  const [{ filename, files, size }] = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', scratch], root))
+  const [{ filename, files, size }] = JSON.parse(
+    run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', scratch], root),
+  )
   const tarball = join(scratch, filename)
   const paths = files.map(file => file.path)
   const needed = [

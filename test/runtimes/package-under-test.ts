@@ -16,7 +16,7 @@ export async function setup(): Promise<void> {
   mkdirSync(installed, { recursive: true })
   const run = (command: string, ...parameters: string[]) =>
     execFileSync(command, parameters, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
-  const [{ filename }] = JSON.parse(run('npm', 'pack', '--json', '--pack-destination', installed))
+  const [{ filename }] = JSON.parse(run('npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', installed))
   run('tar', '-xzf', `${installed}/${filename}`, '-C', installed, '--strip-components=1')
   await build({
     config: false,

@@ -38,6 +38,11 @@ export {
   type RejectedImport,
 } from './operations/import-domains.ts'
 export { exportDomains, listDomains } from './operations/list-domains.ts'
+export {
+  createOwnerLookup,
+  type OwnerLookup,
+  type OwnerLookupOptions,
+} from './operations/owner-lookup.ts'
 export { previewDomains } from './operations/preview-domains.ts'
 export { type Correction, reconcile, type Watched } from './operations/reconcile.ts'
 export { type RegisterDomainsOptions, registerDomains } from './operations/register-domains.ts'
@@ -65,7 +70,7 @@ export type {
   Registration,
   Team,
 } from './rules/registration.ts'
-export type { ConflictCode, NameRefusal } from './rules/submitted.ts'
+export type { ConflictCode, DnsRecord, NameRefusal } from './rules/submitted.ts'
 export type { TraceContext } from './runtime/tracing.ts'
 export type { DomainStore, ListOptions } from './store/contract.ts'
 export type { ManagedStore } from './store/managed-store.ts'

@@ -84,12 +84,12 @@ export const find: Command = {
   async run({ operands, connect }: Invocation): Promise<Result> {
     const store = connect().createStore()
     const data: Found[] = []
-    for (const { hostname, registration } of await findOwners(store, operands)) {
+    for (const { hostname, registration, rejection } of await findOwners(store, operands)) {
       const domainId = toUuid(hostname)
       const found = domainId === null ? registration : await store.get(domainId)
       const { domain = null, teamId = null, domainId: id = null } = found ?? {}
       // A registered name gets no message, even if today's rules would reject it.
-      const message = found || domainId !== null ? null : explain(hostname)
+      const message = found || domainId !== null ? null : (rejection?.message ?? null)
       data.push({ hostname, domain, teamId, domainId: id, message })
     }
     const rows = data.map(({ hostname, domain, teamId, domainId }) => [
@@ -111,11 +111,6 @@ interface Found {
   readonly domainId: string | null
   /** Why the hostname cannot be registered. */
   readonly message: string | null
-}
-
-function explain(input: string): string | null {
-  const hostname = classifyHostname(input)
-  return hostname.valid ? null : hostname.message
 }
 
 export const count: Command = {

@@ -22,6 +22,7 @@ const named = {
   CreatablePreview: responses.creatablePreview,
   ExistingPreview: responses.existingPreview,
   InvalidPreview: responses.invalidPreview,
+  DnsRecord: responses.dnsRecord,
   DeleteDomainsRequest: request.describe('The hostnames to delete. Unknown fields are ignored.'),
   DeleteDomainsResponse: responses.deleteDomainsResponse,
   DeleteResult: responses.deleteResult,

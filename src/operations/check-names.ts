@@ -1,11 +1,11 @@
 import { internalError } from '../errors/call-errors.ts'
 import type { KeyContext } from '../keys/key-context.ts'
-import { isFunction, optional, type Rule } from '../options.ts'
+import { isFunction, isText, optional, type Rule } from '../options.ts'
 import { isAddress, isWildcard } from '../rules/name.ts'
 import { createHoldings, findBases, judge } from '../rules/overlap.ts'
 import type { Team } from '../rules/registration.ts'
 import { createLookUp } from '../rules/request.ts'
-import type { NameRefusal, Submitted } from '../rules/submitted.ts'
+import type { DnsRecord, NameRefusal, Submitted } from '../rules/submitted.ts'
 import type { DomainStore } from '../store/contract.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 import { type Deadline, runWithin, waitForStore } from '../time/deadline.ts'
@@ -111,8 +111,8 @@ export async function askAboutNames(
     const answer = answers.get(name.domain)
     if (answer === null) return name
     if (!answer) return { ...name, answer: 'not asked' }
-    const { code, message, reason = 'not_allowed' } = answer
-    return { ...name, answer: { code, message, reason } }
+    const { code, message, reason = 'not_allowed', record } = answer
+    return { ...name, answer: { code, message, reason, ...(record && { record: toRecord(record) }) } }
   })
 }
 
@@ -123,13 +123,22 @@ const listCodes = () => Object.keys(invalidCodes).filter(code => code !== 'inter
 
 function isAnswer(answer: unknown): answer is NameRefusal | null {
   if (answer === null) return true
-  const { code, message, reason } = (answer ?? {}) as Partial<Record<keyof NameRefusal, unknown>>
-  const isReason = reason === undefined || (typeof reason === 'string' && reason !== '')
-  return listCodes().includes(code as string) && typeof message === 'string' && message !== '' && isReason
+  const { code, message, reason, record } = (answer ?? {}) as Partial<Record<keyof NameRefusal, unknown>>
+  const isReason = reason === undefined || isWord(reason)
+  return (
+    listCodes().includes(code as string) && isWord(message) && isReason && (record === undefined || isRecord(record))
+  )
 }
+
+const isWord = (value: unknown): value is string => isText(value) && value !== ''
+
+const isRecord = (value: unknown): value is DnsRecord =>
+  typeof value === 'object' && value !== null && Object.values(toRecord(value as DnsRecord)).every(isWord)
+
+const toRecord = ({ type, name, host, zone, value }: DnsRecord): DnsRecord => ({ type, name, host, zone, value })
 
 const wrongAnswer = () =>
   new TypeError(
     '"checkNames" must return an array with one entry for each name: null, or an object with a "code" ' +
-      `(${listCodes().join(', ')}), a "message" and perhaps a "reason"`,
+      `(${listCodes().join(', ')}), a "message", and perhaps a "reason" and a "record"`,
   )

@@ -9,7 +9,7 @@ import {
   type NamesBelow,
   type Registration,
 } from './registration.ts'
-import type { ConflictCode, Submitted } from './submitted.ts'
+import type { ConflictCode, DnsRecord, Submitted } from './submitted.ts'
 
 /** The registrations that are relevant to the names of one call. */
 interface Holdings {
@@ -37,6 +37,7 @@ interface Rejection {
   readonly code: HostnameRejection | ConflictCode | 'internal_error'
   readonly reason: string
   readonly message: string
+  readonly record?: DnsRecord | undefined
 }
 
 /** The registrations with which a name conflicts. */

@@ -4,6 +4,19 @@ import { baseOf, isWildcard, type Name } from './name.ts'
 /** The codes of the rules of overlap. */
 export type ConflictCode = 'wildcard_conflict' | 'subdomain_conflict' | 'domain_already_licensed'
 
+/** A DNS record that proves a name, to be shown to whoever can add it. */
+export interface DnsRecord {
+  /** `TXT`, for example. */
+  readonly type: string
+  /** The whole name of the record: `_example-challenge.example.com`. */
+  readonly name: string
+  /** The same name as most forms for records want it, without the zone: `_example-challenge`. */
+  readonly host: string
+  /** The zone to which the record is added: `example.com`. */
+  readonly zone: string
+  readonly value: string
+}
+
 /** The application's word against a new name, which becomes the result of the name. */
 export interface NameRefusal {
   /** Any code of a result except `internal_error`. */
@@ -15,6 +28,8 @@ export interface NameRefusal {
    * own for some reasons, such as the element, shows your message unless it has a sentence for this reason.
    */
   reason?: string | undefined
+  /** The DNS record with which the name would be allowed, for the result of a preview. */
+  record?: DnsRecord | undefined
 }
 
 /** A name that a caller sent. */

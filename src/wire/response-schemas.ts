@@ -86,6 +86,16 @@ export const existingPreview = z
   })
   .describe('The team has registered the hostname, or it was submitted earlier in this call.')
 
+export const dnsRecord = z
+  .strictObject({
+    type: z.string().describe('The type of the record, such as `TXT`.'),
+    name: z.string().describe('The whole name of the record.'),
+    host: z.string().describe('The same name without the zone, as most forms for records want it.'),
+    zone: z.string().describe('The zone to which the record is added.'),
+    value: z.string(),
+  })
+  .describe('A DNS record that proves a hostname.')
+
 export const invalidPreview = z
   .strictObject({
     ...invalidResult.shape,
@@ -106,6 +116,7 @@ without asking; `false` if it is a guess for a person to confirm.',
       .string()
       .optional()
       .describe('What is left of the input after the mistake is removed, if that is still invalid.'),
+    record: dnsRecord.optional().describe('The DNS record with which the hostname would be allowed.'),
     conflicts: z
       .array(z.string())
       .max(3)

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../errors/api-error.ts'
 import type { HostnameRejection, InvalidHostname } from '../hostname/classify.ts'
 import type { HostnameDetails, HostnameReason } from '../hostname/mistakes/mistake.ts'
 import type { Verdict } from '../rules/overlap.ts'
-import type { ConflictCode } from '../rules/submitted.ts'
+import type { ConflictCode, DnsRecord } from '../rules/submitted.ts'
 
 /** Why a hostname was not registered. The codes of {@link HostnameRejection} depend only on the hostname. */
 export type InvalidCode = HostnameRejection | ConflictCode | 'internal_error'
@@ -91,6 +91,8 @@ export interface InvalidPreview extends InvalidResult, HostnameDetails {
   aLabels?: string | undefined
   /** The input without the mistake, if what remains cannot be registered either. */
   rest?: string | undefined
+  /** The DNS record to add, if your server wants one for this name. */
+  record?: DnsRecord | undefined
   /** The conflicting registrations of the same team, in canonical form, at most three. */
   conflicts?: readonly string[]
   /** How many conflicting registrations there are. If this is 1,000 or more, the real number may be larger. */

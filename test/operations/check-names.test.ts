@@ -68,6 +68,16 @@ describe('checkNames', () => {
     expect(await store.count({ teamId: '1' })).toBe(0)
   })
 
+  test('may name the DNS record that would do, which only a preview returns, without other properties', async () => {
+    const record = { type: 'CNAME', name: '_x.a.com', host: '_x', zone: 'a.com', value: 'proof.example.net' }
+    const { checkNames } = createCheck(() => ({ ...denied, record: Object.assign({ ttl: 60 }, record) }))
+    const preview = await previewDomains(team1, { domains: ['a.com'] }, createStore(), { checkNames })
+    const { data } = await registerDomains(team1, { domains: ['a.com'] }, createStore(), { checkNames })
+    const result = { status: 'invalid', input: 'a.com', ...denied }
+    expect(preview.data.results).toStrictEqual([{ ...result, reason: 'not_allowed', record }])
+    expect(data.results).toStrictEqual([result])
+  })
+
   test('is not asked again about names that the team has, so every call can be sent again', async () => {
     const store = createStore()
     const body = { domains: ['a.com', '*.b.com'] }
@@ -138,6 +148,9 @@ describe('checkNames', () => {
     ['answers with internal_error', () => [null, { code: 'internal_error', message: 'No' }]],
     ['answers without a message', () => [null, { code: 'invalid_domain' }]],
     ['answers with a reason that is no string', () => [null, { ...denied, reason: 7 }]],
+    ['answers with a record that is no object', () => [null, { ...denied, record: '_x.a.com TXT 7' }]],
+    ['answers with null as a record', () => [null, { ...denied, record: null }]],
+    ['answers with half a record', () => [null, { ...denied, record: { type: 'TXT', name: '_x.a.com', value: '7' } }]],
   ])('that %s makes the call a 500 that saves nothing, and onError gets the step', async (_, answer) => {
     const store = createStore()
     const heard: unknown[] = []

@@ -37,6 +37,54 @@ test('findOwners does not find a wildcard for a name if a public suffix is betwe
   expect(owners.map(({ registration }) => registration?.domain)).toEqual([undefined, '*.amazonaws.com'])
 })
 
+test('findOwners takes a port off, and says why a string is not a hostname', async () => {
+  const store = createStore()
+  await registerDomains(team1, { domains: ['*.example.com', '8.8.8.8', '2001:4860:4860::8888'] }, store)
+  const hostnames = [
+    ...[
+      'shop.example.com:8443',
+      ' Shop.Example.com.:80',
+      'shop.example.com:',
+      '8.8.8.8:80',
+      '[2001:4860:4860::8888]:80',
+    ],
+    ...[
+      '2001:4860:4860::8888',
+      'example.org:80',
+      'a.example.com:b',
+      'localhost:80',
+      'a b:80',
+      ':80',
+      'a.example.com:1:2',
+    ],
+  ]
+  const owners = await findOwners(store, hostnames)
+  expect(owners.map(({ hostname }) => hostname)).toEqual(hostnames)
+  const wildcard = ['*.example.com', '*.example.com', '*.example.com']
+  expect(owners.map(({ registration, rejection }) => registration?.domain ?? rejection?.reason ?? null)).toEqual([
+    ...[...wildcard, '8.8.8.8', '2001:4860:4860::8888', '2001:4860:4860::8888', null],
+    ...['character', 'reserved_name', 'space', 'empty', 'character'],
+  ])
+})
+
+test('findOwners lists what a free wildcard overlaps with, but nothing behind a public suffix', async () => {
+  const store = createStore()
+  await registerDomains(team1, { domains: ['b.example.org', 'example.org', 'bucket.s3.amazonaws.com'] }, store)
+  await registerDomains(team2, { domains: ['*.a.example.org', 'console.amazonaws.com'] }, store)
+  const owners = await findOwners(store, ['*.example.org', '*.a.example.org', '*.amazonaws.com', '*.example.net'])
+  expect(owners.map(({ below }) => below?.map(({ domain, teamId }) => [domain, teamId]))).toEqual([
+    [
+      ['*.a.example.org', '2'],
+      ['b.example.org', '1'],
+    ],
+    undefined,
+    [['console.amazonaws.com', '2']],
+    undefined,
+  ])
+  const { list: _, ...unlisted } = store
+  expect(await findOwners(unlisted, ['*.example.org'])).toEqual([{ hostname: '*.example.org', registration: null }])
+})
+
 test('findOwners finds a wildcard and an address that only an older list allowed, for all names below', async () => {
   const owners: readonly [hostname: string, domain: string | undefined][] = [
     ['bucket.s3.amazonaws.com', '*.s3.amazonaws.com'],

@@ -4,6 +4,7 @@
  */
 import type { RequestHandler } from 'express'
 import type { FastifyBaseLogger } from 'fastify'
+import type { DnsVerification } from '../../src/dns-verification/index.ts'
 import type { Change, KeyContext, Registration, Team, Watched } from '../../src/index.ts'
 import type { PostgresKeyStore, PostgresStore, PostgresStoreOptions } from '../../src/postgres/index.ts'
 import type { StoreBackend } from '../../src/store/index.ts'
@@ -37,6 +38,7 @@ declare global {
   }
   const backend: StoreBackend
 
+  const verification: DnsVerification
   const keyContext: KeyContext
   const domains: string[]
   const names: string[]

@@ -13,7 +13,7 @@ export const layers: readonly (readonly string[])[] = [
   ['store/'],
   ['wire/', 'memory/', 'postgres/', 'sqlite/'],
   ['operations/'],
-  ['http/', 'testing/', 'client/', 'webhook/'],
+  ['http/', 'testing/', 'client/', 'webhook/', 'dns-verification/'],
   ['openapi/', 'element/', 'index.ts'],
   ['cli/'],
 ]
@@ -36,6 +36,7 @@ export const packages: Readonly<Record<string, { by: readonly string[]; only?: '
   'node:readline': { by: ['cli/'] },
   'node:util': { by: ['cli/'] },
   'node:crypto': { by: ['keys/sha256.ts'], only: 'types' },
+  'node:dns/promises': { by: ['dns-verification/resolver.ts'], only: 'types' },
   'node:http': { by: ['http/'], only: 'types' },
   'node:stream': { by: ['http/node.ts'] },
   'node:http2': { by: ['http/node.ts'], only: 'types' },

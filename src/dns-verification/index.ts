@@ -1,0 +1,5 @@
+export type { DnsRecord } from '../rules/submitted.ts'
+export type { ClaimedRegistration, ClaimResult, KeptReason } from './claim.ts'
+export { createDnsVerification, type DnsVerification, type DnsVerificationOptions } from './create-dns-verification.ts'
+export type { ResolveTxt } from './resolver.ts'
+export type { Verification } from './verify.ts'

@@ -28,7 +28,7 @@ export function createKeys() {
 }
 
 /** The error with which a call rejects. */
-export async function rejection(promise: Promise<unknown>): Promise<unknown> {
+export async function rejection(promise: PromiseLike<unknown>): Promise<unknown> {
   return promise.then(
     () => {
       throw new Error('The call was not rejected')

@@ -82,9 +82,7 @@ export const onProgressRule = { holds: optional(isFunction), expected: 'a functi
 
 export const DEFAULT_PATIENCE = 1_800_000
 const DEFAULT_TIME_LIMIT = 60_000
-/**
- * The maximum size of a body, in MiB after decompression: several times the size of the service's largest response.
- */
+/** The maximum size of a body, in MiB after decompression: several times the service's largest response. */
 const BODY_LIMIT = 4
 
 /** The outcome of sending a call once. */
@@ -139,23 +137,18 @@ export async function sendOnce<Value>(
   }
 }
 
-/** The longest backoff, in milliseconds. */
-const LONGEST_WAIT = 30_000
+const LONGEST_BACKOFF = 30_000
 
 /**
  * Returns the longer of `Retry-After` and the backoff, in milliseconds: a service may send 0 although it is overloaded.
- * The backoff is exponential. Jitter keeps many callers from retrying at once; it makes a `Retry-After` up to a tenth
- * longer, and never shorter.
+ * Jitter keeps many callers from retrying at once. It makes a `Retry-After` up to a tenth longer, never shorter.
  */
 export function toWait(failures: number, retryAfter = 0): number {
-  const backoff = Math.min(LONGEST_WAIT, 500 * 2 ** failures) * (0.5 + Math.random() / 2)
-  return Math.max(backoff, retryAfter + Math.min(LONGEST_WAIT, retryAfter / 10) * Math.random())
+  const backoff = Math.min(LONGEST_BACKOFF, 500 * 2 ** failures) * (0.5 + Math.random() / 2)
+  return Math.max(backoff, retryAfter + Math.min(LONGEST_BACKOFF, retryAfter / 10) * Math.random())
 }
 
-/**
- * The maximum length of a code or message from the service, in UTF-16 code units. Longer codes and messages are
- * shortened, because they are logged and shown on terminals.
- */
+/** Longer codes and messages of the service are cut, because they are logged and shown on terminals. */
 const LONGEST_TEXT = 1000
 
 /** What no message may show: the API key, and the values of the headers that the caller adds. */
@@ -175,10 +168,8 @@ export function toSafeText(text: string, { apiKey, headers = new Headers() }: Se
   const values = [...headers.values()].flatMap(value => [value, ...value.split(/[\s;,=]+/)])
   const secrets = values.filter(({ length }) => length >= SHORTEST_SECRET)
   const withoutKey = apiKey === undefined ? text : text.replaceAll(apiKey, '[API key]')
-  return toPlainText(
-    secrets.reduce((part, secret) => part.replaceAll(secret, '[header]'), withoutKey),
-    LONGEST_TEXT,
-  )
+  const safe = secrets.reduce((part, secret) => part.replaceAll(secret, '[header]'), withoutKey)
+  return toPlainText(safe, LONGEST_TEXT)
 }
 
 function toAttempt<Value>(

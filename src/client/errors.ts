@@ -1,33 +1,27 @@
 import type { ErrorCode } from '../errors/api-error.ts'
 
-/**
- * Codes that the client gives to what the service has not said:
- *
- * - `unreachable`: no response arrived, or a part of it was lost.
- * - `unavailable`: a proxy responded in place of the service, with 408, 429 or 5xx.
- * - `redirected`: the response is a redirect, often to a page for signing in. In a browser, it has no status.
- * - `not_from_service`: any other response that is not the service's, such as a page for signing in or the 403 of a
- *   proxy.
- * - `unexpected_response`: the response is JSON, but does not fit the call, or is too large.
- * - `headers_failed`: the function `headers` failed.
- * - `names_rejected`, `too_many_deletions`: see `SyncAllError`.
- */
+/** The codes that the client gives to what the service has not said. */
 export type ClientCode =
+  /** No response arrived, or a part of it was lost. */
   | 'unreachable'
+  /** A proxy responded in place of the service, with 408, 429 or 5xx. */
   | 'unavailable'
+  /** The response is a redirect, often to a page for signing in. In a browser, it has no status. */
   | 'redirected'
+  /** Any other response that is not the service's, such as a page for signing in, or the 403 of a proxy. */
   | 'not_from_service'
+  /** The response is JSON, but does not fit the call, or is too large. */
   | 'unexpected_response'
+  /** The function `headers` failed. */
   | 'headers_failed'
+  /** For the last two, see {@link SyncAllError}. */
   | 'names_rejected'
   | 'too_many_deletions'
 
-/** How a call has failed, or why the client gave up. */
+/** What a {@link CallError} says. */
 export interface Failure {
-  /** The HTTP status of the response, if there was one. */
   readonly status?: number | undefined
-  /** The code of the service or, if the service has not responded, of the client. */
-  readonly code: ErrorCode | ClientCode | (string & {})
+  readonly code: CallError['code']
   readonly message: string
   readonly cause?: unknown
 }

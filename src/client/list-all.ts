@@ -85,12 +85,7 @@ async function* readPages(options: ListAllOptions): AsyncGenerator<ListedDomain,
   }
 }
 
-/**
- * Sends a call. Retries it if its response was lost, and after 408, 429 and 5xx.
- *
- * @throws {CallError} if a retry would not change the response, or if the next retry would come after `patience` has
- *   passed.
- */
+/** Sends a call until it succeeds, no retry can help, or the next retry would come after `patience` has passed. */
 async function send<Value>(call: Call<Value>, options: CallOptions): Promise<Value> {
   const { patience = DEFAULT_PATIENCE, signal } = options
   const startedAt = performance.now()
@@ -116,11 +111,7 @@ function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<v
   })
 }
 
-/**
- * @param seen The cursors of the requests so far. One of them in the response is wrong, because the pages would never
- *   end.
- * @throws {Error} if the page is wrong; the message says what is wrong.
- */
+/** @param seen The cursors of the requests so far. With one of them in the response, the pages would never end. */
 function readPage(body: unknown, seen: ReadonlySet<string | undefined>): ListDomainsResponse['data'] {
   const data = get(body, 'data')
   const [domains, next] = [get(data, 'domains'), get(data, 'next')]

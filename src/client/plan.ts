@@ -1,22 +1,27 @@
 import { type CallFailure, toWait } from './call.ts'
-import type { BatchOutcome, PlacedName } from './send-batch.ts'
 
 /*
- * What a run sends when, and when it ends. All that it knows about its calls is one value, the `RunState`. `afterCall`
- * returns the next state, according to the `policy`. `decide` only reads the state, and says what to do next.
+ * What a run sends when, and when it ends. Each event makes the next state: names were read, a part was sent, a call
+ * has ended. After a failure, the `policy` decides. `decide` only reads the state, and says what to do next.
  */
+
+/** A name, and its position among all names, starting at 0. */
+export interface PlacedName {
+  readonly name: string
+  readonly place: number
+}
 
 /** Names that are sent in one call. */
 export interface Part {
   readonly names: readonly PlacedName[]
   /**
    * - `first`: was never sent.
-   * - `again`: has failed.
-   * - `last`: was put off until all other names have been sent.
+   * - `again`: has failed, and is sent again when it is due.
+   * - `last`: has failed, and is sent once more after all other names.
    * - `given up`: is not sent any more.
    */
   readonly turn: 'first' | 'again' | 'last' | 'given up'
-  /** When a part with the turn `again` is sent, as a time of `performance.now()`. Otherwise infinite. */
+  /** When a part with the turn `again` is due, as a time of `performance.now()`. */
   readonly dueAt: number
   /** How many times in a row the part has failed while no other call succeeded. */
   readonly failures: number
@@ -24,9 +29,24 @@ export interface Part {
   readonly successesBefore: number
 }
 
+/** What a call with names has achieved. */
+export interface BatchOutcome<Result = unknown> {
+  readonly results: readonly { readonly result: Result; readonly place: number }[]
+  /** The names that have no result, in their original order. */
+  readonly left: readonly PlacedName[]
+  /** Why names are left. */
+  readonly failure?: CallFailure
+}
+
 export interface RunState {
-  /** The parts that have failed, in the order in which they are due, without those that are under way. */
-  readonly parts: readonly Part[]
+  /** The names of the next call, once they have been read. */
+  readonly next: readonly PlacedName[] | undefined
+  /** Whether all names have been read. */
+  readonly isAtEnd: boolean
+  /** How many names have been sent at least once. */
+  readonly taken: number
+  /** The parts that are not under way, by their turn. Those to send again are in the order in which they are due. */
+  readonly parts: Readonly<Record<Exclude<Part['turn'], 'first'>, readonly Part[]>>
   readonly successes: number
   /** How many calls with new names have failed since the last success. Others may fail because of their names. */
   readonly newFailures: number
@@ -38,13 +58,13 @@ export interface RunState {
   readonly isOver: boolean
 }
 
-export const initialState: RunState = { parts: [], successes: 0, newFailures: 0, isOver: false }
-
-/** Who is at fault if a call fails; see {@link policy}. */
-type Fault = 'caller' | 'names' | 'service' | 'others'
+export const initialState: RunState = {
+  ...{ next: undefined, isAtEnd: false, taken: 0, parts: { again: [], last: [], 'given up': [] } },
+  ...{ successes: 0, newFailures: 0, isOver: false },
+}
 
 interface PolicyRow {
-  readonly fault: Fault | 'any'
+  readonly fault: 'caller' | 'names' | 'service' | 'others' | 'any'
   readonly turn: Part['turn'] | 'any'
   readonly names: 'one' | 'several' | 'any'
   readonly becomes: Exclude<Part['turn'], 'first'> | 'halves'
@@ -52,7 +72,7 @@ interface PolicyRow {
 
 /**
  * What becomes of the names that have no result after their call: the first row that matches decides. A part that is
- * sent `again` waits for a backoff, or for the response's `Retry-After` if that is longer.
+ * sent `again`, or in `halves`, waits for a backoff, or for the response's `Retry-After` if that is longer.
  *
  * - `caller`: a retry would get the same response, such as a 401. This ends the run.
  * - `names`: the service failed, although another call has succeeded since these names were last sent. One name may be
@@ -68,15 +88,27 @@ export const policy: readonly PolicyRow[] = [
   { fault: 'any',     turn: 'first', names: 'any',     becomes: 'again' },
   { fault: 'names',   turn: 'again', names: 'one',     becomes: 'last' },
   { fault: 'names',   turn: 'again', names: 'several', becomes: 'halves' },
-  { fault: 'service', turn: 'again', names: 'any',     becomes: 'halves' },
-  { fault: 'others',  turn: 'again', names: 'any',     becomes: 'again' },
+  { fault: 'service', turn: 'again', names: 'several', becomes: 'halves' },
+  { fault: 'any',     turn: 'again', names: 'any',     becomes: 'again' },
 ]
 
 const FEW_PARTS = 16
 /** While this many parts wait, no new names are sent. This limits the memory in use. */
 const MOST_PARTS_WAITING = 200
 
-/** The state after a call has ended. */
+/** @param names The names of the next call; `undefined` at the end. */
+export const afterRead = (state: RunState, names: readonly PlacedName[] | undefined): RunState => ({
+  ...state,
+  next: names,
+  isAtEnd: names === undefined,
+})
+
+/** @param part The part that {@link decide} has returned: the next names, or the first part with its turn. */
+export function afterSend(state: RunState, { turn, names }: Part): RunState {
+  if (turn === 'first') return { ...state, next: undefined, taken: state.taken + names.length }
+  return { ...state, parts: { ...state.parts, [turn]: state.parts[turn].slice(1) } }
+}
+
 export function afterCall(
   state: RunState,
   part: Part,
@@ -90,43 +122,39 @@ export function afterCall(
   const next = { ...state, successes, newFailures, failingSince }
   if (!failure) return next
 
-  const fault = findFault(failure, successes > part.successesBefore, state.parts.length)
-  const becomes = findRow(fault, part.turn, left.length).becomes
-  const failures = fault === 'names' ? 1 : part.failures + 1
+  const fault = findFault(failure, successes > part.successesBefore, state.parts.again.length)
+  const { becomes } = policy.find(
+    row =>
+      (row.fault === fault || row.fault === 'any') &&
+      (row.turn === part.turn || row.turn === 'any') &&
+      row.names !== (left.length === 1 ? 'several' : 'one'),
+  ) as PolicyRow
   const turn = becomes === 'halves' ? 'again' : becomes
-  const dueAt = turn === 'again' ? now + toWait(failures, failure.retryAfter) : Number.POSITIVE_INFINITY
+  const failures = fault === 'names' ? 1 : part.failures + 1
+  const dueAt = now + toWait(failures, failure.retryAfter)
   const middle = becomes === 'halves' ? Math.ceil(left.length / 2) : left.length
   const failed = [left.slice(0, middle), left.slice(middle)]
     .filter(names => names.length > 0)
     .map((names): Part => ({ names, turn, dueAt, failures, successesBefore: successes }))
+  const parts = [...state.parts[turn], ...failed]
+  if (turn === 'again') parts.sort((one, other) => one.dueAt - other.dueAt)
   return {
     ...next,
-    parts: [...state.parts, ...failed].sort((one, other) => (one.dueAt < other.dueAt ? -1 : 1)),
+    parts: { ...state.parts, [turn]: parts },
     failure: state.isOver ? state.failure : failure,
     isOver: state.isOver || fault === 'caller' || (failingSince !== undefined && now - failingSince >= patience),
   }
 }
 
-function findFault({ mayPass, code }: CallFailure, hasSucceeded: boolean, waiting: number): Fault {
+function findFault({ mayPass, code }: CallFailure, hasSucceeded: boolean, waiting: number): PolicyRow['fault'] {
   if (!mayPass) return 'caller'
   if (code !== 'domain_registration_unavailable' && code !== 'internal_error') return 'others'
   if (hasSucceeded) return 'names'
   return waiting < FEW_PARTS ? 'service' : 'others'
 }
 
-const findRow = (fault: Fault, turn: Part['turn'], names: number): PolicyRow =>
-  policy.find(
-    row =>
-      (row.fault === fault || row.fault === 'any') &&
-      (row.turn === turn || row.turn === 'any') &&
-      row.names !== (names === 1 ? 'several' : 'one'),
-  ) as PolicyRow
-
 /** All that matters besides the state. */
 interface Situation {
-  /** The next names, once they have been read, and whether there are no more. */
-  readonly next: readonly PlacedName[] | undefined
-  readonly isAtEnd: boolean
   /** Whether another call may be sent. */
   readonly hasRoom: boolean
   /** Whether no call is under way, and all results have been yielded. */
@@ -138,24 +166,23 @@ interface Situation {
 }
 
 /**
- * What to do next: send a part, wait for so many milliseconds or until something happens, or end. Parts that are due
- * come first, then new names, and then those that were put off. If the latest calls with new names have all failed, no
- * more are sent.
+ * What to do next: send a part, wait for at most so many milliseconds until something happens, or end. Parts that are
+ * due come first, then new names, and then those that were put off. If the latest calls with new names have all failed,
+ * no more are sent.
  */
-export function decide(state: RunState, situation: Situation): Part | { readonly wait: number } | 'end' {
-  const { next, isAtEnd, hasRoom, isIdle, concurrency, patience, now } = situation
-  const { newFailures, failingSince = now, isOver, successes } = state
-  if (isOver) return isIdle ? 'end' : { wait: Number.POSITIVE_INFINITY }
-  const again = state.parts.filter(({ turn }) => turn === 'again')
-  const { dueAt = Number.POSITIVE_INFINITY } = again[0] ?? {}
-  const mayTakeNew = again.length === 0 || (newFailures < concurrency && again.length < MOST_PARTS_WAITING)
-  const putOff = again.length === 0 && isAtEnd ? state.parts.find(({ turn }) => turn === 'last') : undefined
+export function decide(state: RunState, situation: Situation): Part | number | 'end' {
+  const { hasRoom, isIdle, concurrency, patience, now } = situation
+  const { next, isAtEnd, parts, successes, newFailures, failingSince = now, isOver } = state
+  if (isOver) return isIdle ? 'end' : Number.POSITIVE_INFINITY
+  const [again] = parts.again
+  const { dueAt = Number.POSITIVE_INFINITY } = again ?? {}
+  const mayTakeNew = !again || (newFailures < concurrency && parts.again.length < MOST_PARTS_WAITING)
   if (hasRoom) {
-    if (again[0] && dueAt <= now) return again[0]
-    if (next && mayTakeNew) return { names: next, turn: 'first', dueAt, failures: 0, successesBefore: successes }
-    if (putOff) return putOff
+    if (again && dueAt <= now) return again
+    if (next && mayTakeNew) return { names: next, turn: 'first', dueAt: now, failures: 0, successesBefore: successes }
+    if (isAtEnd && !again && parts.last[0]) return parts.last[0]
   }
   const isOut = isAtEnd || !mayTakeNew
-  if (isIdle && isOut && (again.length === 0 || dueAt > failingSince + patience)) return 'end'
-  return { wait: hasRoom ? dueAt - now : Number.POSITIVE_INFINITY }
+  if (isIdle && isOut && (!again || dueAt > failingSince + patience)) return 'end'
+  return hasRoom ? dueAt - now : Number.POSITIVE_INFINITY
 }

@@ -1,13 +1,10 @@
 import { optional, type Rules, requireOptions } from '../options.ts'
 import type { InvalidPreview, InvalidResult } from '../wire/response.ts'
 import { type CallOptions, callRules, toSafeText } from './call.ts'
-import { deleteAll } from './delete-all.ts'
 import { CallError, type Failure } from './errors.ts'
 import { listAll } from './list-all.ts'
-import type { Names } from './names.ts'
-import { previewAll } from './preview-all.ts'
-import { registerAll } from './register-all.ts'
-import { concurrencyRule, type NamesOptions } from './send-names.ts'
+import { deleteAll, previewAll, registerAll } from './operations.ts'
+import { concurrencyRule, type Names, type NamesOptions } from './run.ts'
 
 type SharedOptions = CallOptions & Pick<NamesOptions<unknown>, 'concurrency'>
 
@@ -54,8 +51,6 @@ export class SyncAllError extends CallError {
   }
 }
 
-const DEFAULT_MOST_DELETIONS = 0.3
-
 const optionRules: Rules = {
   ...callRules,
   concurrency: concurrencyRule,
@@ -79,10 +74,9 @@ const optionRules: Rules = {
  * @param options `url` is the URL for registering: `https://api.example.com/v1/domains`.
  * @returns The changes that were made or, with `dryRun`, would be made.
  * @throws {SyncAllError} with the plan. Before any change: if a wanted name cannot be registered, if more than
- *   `mostDeletions` would be deleted, or if the team's limit leaves too little room. During the changes: if a name is
- *   rejected because another caller has registered a conflicting name or used up the limit meanwhile, or because a name
- *   that conflicts with a registration to be deleted, such as a name below a deleted wildcard, is also refused for
- *   another reason; or if calls fail. Then the {@link CallError} is the `cause`.
+ *   `mostDeletions` would be deleted, or if the team's limit leaves too little room. During the changes: if calls fail,
+ *   or if a name is rejected, because another caller has meanwhile registered a conflicting name or used up the limit,
+ *   or because a name that conflicts with a deleted registration is also refused for another reason.
  * @throws {CallError} before there is a plan, in the same cases as {@link previewAll} and {@link listAll}.
  * @throws {TypeError} in the same cases as {@link registerAll}.
  *
@@ -92,7 +86,7 @@ const optionRules: Rules = {
  */
 export async function syncAll(wanted: Names, options: SyncAllOptions): Promise<SyncPlan> {
   requireOptions(options, optionRules)
-  const { dryRun = false, mostDeletions = DEFAULT_MOST_DELETIONS, ...callOptions } = options
+  const { dryRun = false, mostDeletions = 0.3, ...callOptions } = options
   const { room, ...plan } = await makePlan(wanted, callOptions)
   if (dryRun) return plan
   const obstacle = findObstacle(plan, room, mostDeletions, options)

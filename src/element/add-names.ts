@@ -1,6 +1,5 @@
 import type { CallError } from '../client/errors.ts'
-import { previewAll } from '../client/preview-all.ts'
-import { registerAll } from '../client/register-all.ts'
+import { previewAll, registerAll } from '../client/operations.ts'
 import { drawRow } from './draw-row.ts'
 import {
   create,

@@ -1,7 +1,7 @@
-import { deleteAll } from '../client/delete-all.ts'
 import { CallError } from '../client/errors.ts'
 import { listAll } from '../client/list-all.ts'
-import type { Progress } from '../client/send-names.ts'
+import { deleteAll } from '../client/operations.ts'
+import type { Progress } from '../client/run.ts'
 import type { DeleteResult, ListedDomain } from '../wire/response.ts'
 import {
   create,

@@ -1,6 +1,6 @@
 /** What becomes of names that have no result after their call, and what is sent next. */
 import { expect, test } from 'vitest'
-import { afterCall, decide, initialState, type Part, policy, type RunState } from '../../src/client/plan.ts'
+import { afterCall, afterSend, decide, initialState, type Part, policy, type RunState } from '../../src/client/plan.ts'
 
 const place = (names: readonly string[]) => names.map((name, index) => ({ name, place: index }))
 const part = (change: Partial<Part> = {}): Part => ({
@@ -17,14 +17,20 @@ const now = 1_000_000
 function fail(failure: keyof typeof failures, failed: Part, state: Partial<RunState> = {}) {
   const outcome = { results: [], left: failed.names, failure: failures[failure] }
   const after = afterCall({ ...initialState, ...state }, failed, outcome, { patience: 1000, now })
-  const had = state.parts ?? []
-  return after.parts
+  const had = Object.values(state.parts ?? {}).flat()
+  return Object.values(after.parts)
+    .flat()
     .filter(each => !had.includes(each))
     .map(({ names, turn }) => `${names.map(({ name }) => name).join('')} ${turn}`)
 }
 const works = { successes: 1 }
 const one = place(['a'])
-const parts = (count: number) => Array.from({ length: count }, () => part({ dueAt: now }))
+/** The parts that wait, in the order in which they are due. */
+const waiting = (...parts: readonly Part[]) => {
+  const ofTurn = (turn: Part['turn']) => parts.filter(each => each.turn === turn)
+  return { parts: { again: ofTurn('again'), last: ofTurn('last'), 'given up': ofTurn('given up') } }
+}
+const parts = (count: number, dueAt = now) => waiting(...Array.from({ length: count }, () => part({ dueAt })))
 
 test.each<[what: string, parts: string[], expected: string[]]>([
   ['a refusal', fail('refusal', part()), ['abc given up']],
@@ -37,7 +43,7 @@ test.each<[what: string, parts: string[], expected: string[]]>([
   ],
   ['another failure while no call succeeds', fail('service failure', part()), ['ab again', 'c again']],
   ['the failure of one name while no call succeeds', fail('service failure', part({ names: one })), ['a again']],
-  ['a failure in an outage', fail('service failure', part(), { parts: parts(16) }), ['abc again']],
+  ['a failure in an outage', fail('service failure', part(), parts(16)), ['abc again']],
   ['lost responses', fail('lost response', part(), works), ['abc again']],
   [
     'the failure of one name that was put off',
@@ -56,60 +62,50 @@ test('each row of the policy decides something', () => {
   for (const [index, row] of policy.entries()) expect(policy.slice(0, index).some(by => isCovered(row, by))).toBe(false)
 })
 
+const last = part({ turn: 'last' })
+const atEnd = { next: undefined, isAtEnd: true }
+const idle = { hasRoom: true, isIdle: true }
+
 test.each<[what: string, state: Partial<RunState>, situation: Partial<Parameters<typeof decide>[1]>, move: string]>([
   ['new names are sent', {}, {}, 'n first'],
-  ['a part that is due comes before new names', { parts: [part({ dueAt: now })] }, {}, 'abc again'],
-  ['new names come before a part that is not due', { parts: [part({ dueAt: now + 1 })] }, {}, 'n first'],
-  ['new names come before one that is put off', { parts: [part({ turn: 'last', dueAt: Infinity })] }, {}, 'n first'],
+  ['a part that is due comes before new names', parts(1), {}, 'abc again'],
+  ['new names come before a part that is not due', parts(1, now + 1), {}, 'n first'],
+  ['new names come before one that is put off', waiting(last), {}, 'n first'],
+  ['a name that is put off comes at the end', { ...waiting(last), ...atEnd }, {}, 'abc last'],
   [
-    'a name that is put off comes at the end',
-    { parts: [part({ turn: 'last', dueAt: Infinity })] },
-    { next: undefined, isAtEnd: true },
-    'abc last',
-  ],
-  [
-    'while all calls fail, no new names are sent',
-    { parts: [part({ dueAt: now + 5 })], newFailures: 4, failingSince: now },
+    'a part that is not due comes before one that is put off',
+    { ...waiting(last, part({ dueAt: now + 5 })), ...atEnd },
     {},
-    'wait 5',
+    '5',
   ],
-  [
-    'while 200 parts wait, no new names are sent',
-    { parts: parts(200).map(each => ({ ...each, dueAt: now + 5 })) },
-    {},
-    'wait 5',
-  ],
-  ['without room, nothing is sent', { parts: [part({ dueAt: now })] }, { hasRoom: false }, 'wait Infinity'],
-  ['after the end, nothing is sent', { parts: [part({ dueAt: now })], isOver: true }, {}, 'wait Infinity'],
-  ['after the end, the run ends once it is idle', { isOver: true }, { isIdle: true }, 'end'],
-  ['if all is done, the run ends', {}, { next: undefined, isAtEnd: true, isIdle: true }, 'end'],
-  ['while names are read, the run waits', {}, { next: undefined, isIdle: true }, 'wait Infinity'],
-  [
-    'if a retry would come too late, the run ends',
-    { parts: [part({ dueAt: now + 1001 })] },
-    { next: undefined, isAtEnd: true, isIdle: true },
-    'end',
-  ],
+  ['while all calls fail, no new names are sent', { ...parts(1, now + 5), newFailures: 4, failingSince: now }, {}, '5'],
+  ['while 200 parts wait, no new names are sent', parts(200, now + 5), {}, '5'],
+  ['without room, nothing is sent', parts(1), { hasRoom: false }, 'Infinity'],
+  ['after the end, nothing is sent', { ...parts(1), isOver: true }, {}, 'Infinity'],
+  ['after the end, the run ends once it is idle', { isOver: true }, idle, 'end'],
+  ['if all is done, the run ends', atEnd, idle, 'end'],
+  ['while names are read, the run waits', { next: undefined }, idle, 'Infinity'],
+  ['if a retry would come too late, the run ends', { ...parts(1, now + 1001), ...atEnd }, idle, 'end'],
+  ['if a retry comes in time, the run waits for it', { ...parts(1, now + 1000), ...atEnd }, idle, '1000'],
   [
     'if all have a result or were given up, the run ends',
-    { parts: [part({ turn: 'given up', dueAt: Infinity })] },
-    { next: undefined, isAtEnd: true, isIdle: true },
+    { ...waiting(part({ turn: 'given up' })), ...atEnd },
+    idle,
     'end',
   ],
 ])('%s', (_, state, situation, expected) => {
   const move = decide(
-    { ...initialState, ...state },
-    {
-      ...{ next: place(['n']), isAtEnd: false, hasRoom: true, isIdle: false },
-      ...{ concurrency: 4, patience: 1000, now },
-      ...situation,
-    },
+    { ...initialState, next: place(['n']), ...state },
+    { hasRoom: true, isIdle: false, concurrency: 4, patience: 1000, now, ...situation },
   )
-  const shown =
-    move === 'end'
-      ? move
-      : 'wait' in move
-        ? `wait ${move.wait}`
-        : `${move.names.map(({ name }) => name).join('')} ${move.turn}`
-  expect(shown).toBe(expected)
+  expect(typeof move === 'object' ? `${move.names.map(({ name }) => name).join('')} ${move.turn}` : `${move}`).toBe(
+    expected,
+  )
+})
+
+test('a part that is sent is no longer in the state', () => {
+  const state = { ...initialState, ...waiting(part(), last), next: place(['n', 'm']) }
+  expect(afterSend(state, part())).toMatchObject(waiting(last))
+  expect(afterSend(state, last)).toMatchObject(waiting(part()))
+  expect(afterSend(state, part({ turn: 'first', names: state.next }))).toMatchObject({ next: undefined, taken: 2 })
 })

@@ -1,11 +1,22 @@
-import { optional, type Rule, type Rules, requireOptions } from '../options.ts'
+import { describe, isFunction, isText, optional, type Rule, type Rules, requireOptions } from '../options.ts'
 import { type CallFailure, type CallOptions, callRules, DEFAULT_PATIENCE, onProgressRule } from './call.ts'
 import type { NamesError, NamesState } from './errors.ts'
-import { countNames, NameReader, type Names } from './names.ts'
-import { afterCall, decide, initialState, type Part } from './plan.ts'
-import { type BatchOperation, type BatchOutcome, type ResultOfName, sendBatch } from './send-batch.ts'
+import {
+  afterCall,
+  afterRead,
+  afterSend,
+  type BatchOutcome,
+  decide,
+  initialState,
+  type Part,
+  type PlacedName,
+} from './plan.ts'
 
-const DEFAULT_CONCURRENCY = 4
+/** Hostnames: an array, another iterable, or an async iterable such as the lines of a file. */
+export type Names = Iterable<string> | AsyncIterable<string>
+
+/** The maximum number of hostnames in one call. */
+const NAMES_PER_CALL = 100
 
 /** How many calls, per concurrent call, may be sent while the results of an earlier one are missing. */
 const CALLS_AHEAD = 4
@@ -30,8 +41,10 @@ export interface Progress<Result = unknown> {
   readonly results: readonly Result[]
 }
 
-/** An operation on names, and the class of its error. */
-export interface NamesOperation<Result> extends BatchOperation {
+/** An operation on names. */
+export interface NamesOperation<Result> {
+  /** Sends the names of one call, once. */
+  readonly send: (names: readonly PlacedName[], options: CallOptions) => Promise<BatchOutcome<Result>>
   readonly Failure: new (failure: CallFailure, state: NamesState<Result>) => NamesError<Result>
   /** The rules for the options that only this operation accepts. */
   readonly ownRules?: Rules
@@ -42,21 +55,17 @@ export const concurrencyRule: Rule = {
   expected: 'an integer above 0',
 }
 
-const optionRules: Rules = {
-  ...callRules,
-  concurrency: concurrencyRule,
-  onProgress: onProgressRule,
-}
+const optionRules: Rules = { ...callRules, concurrency: concurrencyRule, onProgress: onProgressRule }
 
 /**
  * Work that begins when you use `await` or `for await`, and that is done once: use one of them. `await` collects all
  * results. `for await` yields each result as it arrives, keeps none, and reads further names only as the loop
- * continues.
+ * continues. Unlike a promise, it can no longer be awaited after a loop; that throws a `TypeError`.
  */
-export interface Run<Result, Whole> extends Promise<Whole>, AsyncIterable<Result> {}
+export interface Run<Result, Whole> extends Pick<Promise<Whole>, 'then' | 'catch' | 'finally'>, AsyncIterable<Result> {}
 
 /** @param toWhole Called with the results of all names, in the order of the names. */
-export function createRun<Result extends ResultOfName, Whole>(
+export function createRun<Result, Whole>(
   names: Names,
   options: NamesOptions<Result>,
   operation: NamesOperation<Result>,
@@ -79,11 +88,10 @@ export function createRun<Result extends ResultOfName, Whole>(
     return use
   }
   return {
-    // biome-ignore lint/suspicious/noThenProperty: it is a promise
+    // biome-ignore lint/suspicious/noThenProperty: it can be awaited
     then: (onResolve, onReject) => toPromise().then(onResolve, onReject),
     catch: onReject => toPromise().catch(onReject),
     finally: onEnd => toPromise().finally(onEnd),
-    [Symbol.toStringTag]: 'Promise',
     [Symbol.asyncIterator]() {
       if (use) throw usedTwice()
       use = 'for await'
@@ -97,7 +105,7 @@ const usedTwice = () =>
     'The names have been sent already: use either "await" or one "for await" loop, or call the function again',
   )
 
-/** A call that is under way, or whose results have not been passed on yet. */
+/** A call that is under way, or whose results have not been yielded yet. */
 interface OpenCall<Result> {
   readonly part: Part
   readonly controller: AbortController
@@ -105,89 +113,95 @@ interface OpenCall<Result> {
 }
 
 /**
- * Sends any number of names in calls of 100, several at once, and yields their results in the order of the names. A
- * call that fails is retried after a while, so its results come later; see `plan.ts`. Only the names of calls that are
- * under way or have failed are in memory.
+ * Sends names, and yields their results in the order of the names. A call that fails is retried after a while, so its
+ * results come later; see `plan.ts`. Only the names of calls that are under way or have failed are in memory.
  *
  * @param kept The results that the caller has kept so far. The error contains them.
- * @throws {TypeError} if an option or a name is invalid.
  */
-async function* sendNames<Result extends ResultOfName>(
+async function* sendNames<Result>(
   names: Names,
   options: NamesOptions<Result>,
-  { Failure, ownRules, ...operation }: NamesOperation<Result>,
+  { send, Failure, ownRules }: NamesOperation<Result>,
   kept: readonly Result[] = [],
 ): AsyncGenerator<BatchOutcome<Result>, void, undefined> {
   requireOptions(options, { ...optionRules, ...ownRules })
-  const { patience = DEFAULT_PATIENCE, concurrency = DEFAULT_CONCURRENCY, signal, onProgress } = options
+  requireNames(names)
+  const { patience = DEFAULT_PATIENCE, concurrency = 4, signal, onProgress } = options
   signal?.throwIfAborted()
-  let wake = () => {}
+  const total = Array.isArray(names) ? names.length : names instanceof Set ? names.size : undefined
+  const batches = readBatches(names)
+  /** In the order in which they were sent. */
+  const calls: OpenCall<Result>[] = []
   let state = initialState
   let done = 0
-  const reader = new NameReader(names, () => wake())
-  /** In the order in which they were sent: the calls under way, and those whose results have not been yielded yet. */
-  const calls: OpenCall<Result>[] = []
+  /** What the iterable of names has thrown. The calls under way are finished first. */
+  let broken: { readonly error: unknown } | undefined
+  let wake = () => {}
 
-  function send(part: Part): void {
-    if (part.turn === 'first') reader.take()
-    state = { ...state, parts: state.parts.filter(other => other !== part) }
+  async function read(): Promise<void> {
+    try {
+      const { value } = await batches.next()
+      state = afterRead(state, value ?? undefined)
+    } catch (error) {
+      broken = { error }
+    }
+    wake()
+  }
+  async function call(part: Part): Promise<void> {
+    state = afterSend(state, part)
+    if (part.turn === 'first') void read()
     // Each call has a signal of its own, because Node warns about more than ten listeners on one signal.
-    const call: OpenCall<Result> = { part, controller: new AbortController() }
-    calls.push(call)
-    sendBatch<Result>(part.names, { ...options, signal: call.controller.signal }, operation)
-      .catch((cause): BatchOutcome<Result> => {
-        const failure = { code: 'unreachable', message: 'The call could not be sent.', mayPass: false, cause }
-        return { results: [], left: part.names, failure }
-      })
-      .then(outcome => {
-        call.outcome = outcome
-        state = afterCall(state, part, outcome, { patience, now: performance.now() })
-        wake()
-      })
+    const open: OpenCall<Result> = { part, controller: new AbortController() }
+    calls.push(open)
+    try {
+      open.outcome = await send(part.names, { ...options, signal: open.controller.signal })
+      state = afterCall(state, part, open.outcome, { patience, now: performance.now() })
+    } catch (error) {
+      broken = { error }
+      open.outcome = { results: [], left: [] }
+    }
+    wake()
   }
   function stop(): void {
     for (const { controller } of calls) controller.abort(signal?.reason)
     wake()
   }
-  const findLeft = () => state.parts.flatMap(part => part.names).sort((one, other) => one.place - other.place)
+  const findWaiting = () => Object.values(state.parts).flat()
   const findResumeAt = () =>
-    [...calls.map(({ part }) => part), ...state.parts].reduce(
+    [...calls.map(({ part }) => part), ...findWaiting()].reduce(
       (least, { names: [first] }) => Math.min(least, first?.place ?? least),
-      reader.taken,
+      state.taken,
     )
 
   signal?.addEventListener('abort', stop, { once: true })
+  void read()
   try {
     for (;;) {
       signal?.throwIfAborted()
-      if (reader.failure && calls.length === 0) throw reader.failure.error
-      const { outcome } = calls[0] ?? {}
-      const underWay = calls.filter(call => !call.outcome).length
-      const move = decide(state, {
-        next: reader.next,
-        isAtEnd: reader.isAtEnd,
-        hasRoom: !reader.failure && underWay < concurrency && calls.length < CALLS_AHEAD * concurrency,
-        isIdle: calls.length === 0,
-        now: performance.now(),
-        concurrency,
-        patience,
-      })
-      if (typeof move === 'object' && 'names' in move) send(move)
-      else if (outcome) {
+      const [first] = calls
+      if (broken && !first) throw broken.error
+      const underWay = calls.filter(({ outcome }) => !outcome).length
+      const hasRoom = !broken && underWay < concurrency && calls.length < CALLS_AHEAD * concurrency
+      const situation = { hasRoom, isIdle: !first, concurrency, patience, now: performance.now() }
+      const move = decide(state, situation)
+      if (typeof move === 'object') void call(move)
+      else if (first?.outcome) {
+        const { outcome } = first
         calls.shift()
         if (outcome.results.length === 0) continue
         yield outcome
         done += outcome.results.length
         const results = outcome.results.map(({ result }) => result)
-        await onProgress?.({ done, total: countNames(names), resumeAt: findResumeAt(), results })
+        await onProgress?.({ done, total, resumeAt: findResumeAt(), results })
       } else if (move === 'end') {
-        const inputs = findLeft().map(({ name }) => name)
-        if (!state.failure || inputs.length === 0) return
+        const left = findWaiting().flatMap(part => part.names)
+        if (!state.failure || left.length === 0) return
+        const inputs = left.sort((one, other) => one.place - other.place).map(({ name }) => name)
         const reached = { results: Object.values(kept), inputs, resumeAt: findResumeAt() }
         throw new Failure(explain(state.failure, inputs.length), reached)
       } else {
         await new Promise<void>(resolve => {
-          const timer = move.wait < Number.POSITIVE_INFINITY ? setTimeout(resolve, move.wait) : undefined
+          const timer = move < Number.POSITIVE_INFINITY ? setTimeout(resolve, move) : undefined
           wake = () => resolve(clearTimeout(timer))
         })
       }
@@ -195,7 +209,8 @@ async function* sendNames<Result extends ResultOfName>(
   } finally {
     signal?.removeEventListener('abort', stop)
     stop()
-    reader.close()
+    // Lets the iterable release its resources.
+    batches.return(undefined).catch(() => {})
   }
 }
 
@@ -203,4 +218,25 @@ function explain(failure: CallFailure, count: number): CallFailure {
   if (!failure.mayPass) return failure
   const message = `${count} ${count === 1 ? 'name has' : 'names have'} no result. The last failure: ${failure.message}`
   return { ...failure, message }
+}
+
+/** A single string is iterable too, but its letters would be sent one by one. */
+function requireNames(names: Names): void {
+  const { [Symbol.iterator]: iterator, [Symbol.asyncIterator]: asyncIterator } = Object(names)
+  if (!isText(names) && (isFunction(iterator) || isFunction(asyncIterator))) return
+  throw new TypeError(`The names must be an array or another iterable of strings; they are ${describe(names)}`)
+}
+
+async function* readBatches(names: Names): AsyncGenerator<readonly PlacedName[], undefined, undefined> {
+  let batch: PlacedName[] = []
+  let place = 0
+  for await (const name of names) {
+    if (!isText(name)) throw new TypeError(`The name at index ${place} must be a string; it is ${describe(name)}`)
+    batch.push({ name, place })
+    place += 1
+    if (batch.length < NAMES_PER_CALL) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
 }

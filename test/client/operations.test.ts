@@ -41,12 +41,13 @@ describe('registerAll with the option `fix`', () => {
     expect(countCalls()).toBe(3)
   })
 
-  test('leaves a guess to a person', async () => {
+  test('leaves a guess to a person, and the result has it', async () => {
     const { options, store } = await serve()
     const pasted = ['info@example.com', 'www.example.con', '"info@example.com"']
     const { results } = await registerAll(pasted, { ...options, fix: true })
     expect(results.map(({ status }) => status)).toEqual(['invalid', 'invalid', 'invalid'])
     expect(results.filter(result => 'sent' in result)).toEqual([])
+    expect(results.map(({ suggestion }) => suggestion)).toEqual(['example.com', 'www.example.com', 'example.com'])
     expect(await store.count()).toBe(0)
   })
 

@@ -3,12 +3,22 @@
  * which `classifyHostname` and previews return in addition to `code`. The compiler checks that no reason is missing. At
  * run time, a newer, unknown reason gets the English message.
  */
-import { classifyHostname, type HostnameDetails, type HostnameReason, type InvalidHostname } from 'domain-registration'
+import {
+  classifyHostname,
+  type HostnameDetails,
+  type HostnameReason,
+  type HostnameRejection,
+  type InvalidCode,
+  type InvalidHostname,
+} from 'domain-registration'
 
 type Sentence = string | ((details: HostnameDetails) => string)
 
+/** Reasons that only a preview returns: the name overlaps with a registration. */
+type ConflictReason = Exclude<InvalidCode, HostnameRejection | 'internal_error'>
+
 /** Each text completes a sentence that begins with the quoted input. */
-export const german: Readonly<Record<HostnameReason, Sentence>> = {
+export const german: Readonly<Record<HostnameReason | ConflictReason, Sentence>> = {
   not_a_string: 'ist kein Text',
   empty: 'ist leer',
   name_too_long: 'ist zu lang; ein Hostname hat höchstens 253 Zeichen',
@@ -47,6 +57,7 @@ export const german: Readonly<Record<HostnameReason, Sentence>> = {
   trailing_colon: 'endet mit einem Doppelpunkt',
   trailing_punctuation: 'endet mit einem Satzzeichen',
   leading_separator: 'beginnt mit einem Trennzeichen',
+  shortened: 'ist offenbar gekürzt; gebraucht wird der ganze Name',
   equals_sign: 'beginnt mit „=“',
   quote_or_bracket: 'hat ein Anführungszeichen oder eine Klammer am Anfang oder Ende',
   list_item: 'beginnt wie eine Aufzählung oder ein Kommentar',
@@ -81,6 +92,9 @@ export const german: Readonly<Record<HostnameReason, Sentence>> = {
   unknown_top_level: ({ topLevel }) => `endet mit „.${topLevel}“, was dieser Server nicht als Top-Level-Domain kennt`,
   public_suffix: 'ist ein öffentliches Suffix, unter dem die Namen vielen gehören',
   wildcard_over_public_suffix: ({ suffix }) => `ist ein Platzhalter über dem öffentlichen Suffix „${suffix}“`,
+  wildcard_conflict: 'ist schon von einem Platzhalter abgedeckt, den dieses Team registriert hat',
+  subdomain_conflict: 'würde Namen abdecken, die dieses Team registriert hat',
+  domain_already_licensed: 'ist von jemand anderem registriert oder überschneidet sich mit so einem Namen',
 }
 
 /** Shows invisible characters as their code points. */

@@ -1,4 +1,6 @@
 import type { CallError } from '../client/errors.ts'
+import type { HostnameReason } from '../hostname/mistakes/mistake.ts'
+import type { ConflictCode } from '../rules/submitted.ts'
 import type { InvalidPreview } from '../wire/response.ts'
 
 /** A sentence, or a function that makes it from the details of a rejected name. */
@@ -8,7 +10,7 @@ const digits = (count: number) => count.toLocaleString('en')
 const names = (count: number) => `${digits(count)} ${count === 1 ? 'name' : 'names'}`
 
 /** For customers, who know neither suffix lists nor RFCs. Rarer mistakes are explained by the service's message. */
-const reasons: Readonly<Record<string, ReasonSentence>> = {
+const reasons = {
   url: 'is a web address; only the hostname in it is needed',
   path: 'has a path; only the hostname is needed',
   query: 'has a query; only the hostname is needed',
@@ -23,7 +25,7 @@ const reasons: Readonly<Record<string, ReasonSentence>> = {
   bullet: 'begins with a bullet',
   remark: 'has a remark behind the name',
   defanged: 'is written so that it is no link',
-  comma: 'has a comma where a dot belongs',
+  shortened: 'looks shortened; the whole name is needed',
   space: 'has a blank in it',
   space_beside_dot: 'has a blank beside a dot',
   separator: 'has a separator in it',
@@ -50,7 +52,7 @@ const reasons: Readonly<Record<string, ReasonSentence>> = {
   domain_already_licensed: 'is registered by somebody else, or overlaps with such a name',
   wildcard_conflict: 'is covered already by a wildcard that you have registered',
   subdomain_conflict: 'would cover names that you have registered; delete these first',
-}
+} as const satisfies Partial<Record<HostnameReason | ConflictCode, ReasonSentence>>
 
 const signInAgain = 'You are not signed in, or your session has ended. Sign in again, then continue.'
 const ourFault = 'Something went wrong on our side. Try again in a minute.'
@@ -130,7 +132,7 @@ export const english = {
   deleted: (count: number) => `${names(count)} deleted.`,
   retry: 'Try again',
   noRoom: 'Your limit leaves no room for this name.',
-  reasons,
+  reasons: reasons as Readonly<Record<string, ReasonSentence>>,
   quote: (input: string) => `“${input}”`,
   failures,
 }

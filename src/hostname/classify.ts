@@ -3,7 +3,7 @@ import { isAscii, toALabels, toFormerALabels } from './idna/labels.ts'
 import { isPlainName, MAX_NAME_LENGTH, topLevelOf } from './ldh-name.ts'
 import { explainAddressRange } from './mistakes/address-range.ts'
 import { explainInvalid, explainUnknownTopLevel } from './mistakes/explain.ts'
-import type { HostnameDetails, HostnameReason, Mistake } from './mistakes/mistake.ts'
+import { FULL_NAME, type HostnameDetails, type HostnameReason, type Mistake } from './mistakes/mistake.ts'
 import { readSuffix, specialUseTopLevels } from './public-suffix.ts'
 import { hidePassword, isPrintable, quote } from './quote.ts'
 
@@ -129,8 +129,8 @@ export function toFormerName(input: string): string | null {
 /** A rejected hostname, before its message is written. */
 interface Rejection extends Mistake {
   readonly code: HostnameRejection
-  /** Whether the name might be accepted if it were sent in A-labels. */
-  readonly isPunctuated?: boolean
+  /** Whether the name might be in use, and accepted if it were sent in A-labels. */
+  readonly mayBeInUse?: boolean
 }
 
 /** @param text Trimmed. */
@@ -148,8 +148,10 @@ function classify(text: string): ValidHostname | Rejection {
   if (range !== undefined) return isWildcard ? rejectWildcardAddress() : { code: 'invalid_domain', ...range }
   if (typeof name !== 'string') {
     const mistake = explainInvalid(dropRootDot(text), name)
-    const isPunctuated = name.reason === 'punctuation' && mistake.reason !== 'several_hostnames'
-    return { code: 'invalid_domain', ...mistake, isPunctuated }
+    const mayBeInUse =
+      (name.reason === 'punctuation' && mistake.reason !== 'several_hostnames') ||
+      (name.reason === 'misplaced joiner' && mistake.reason === 'misplaced_character')
+    return { code: 'invalid_domain', ...mistake, mayBeInUse }
   }
   return isWildcard ? classifyWildcard(name, text) : classifyName(name, base, text)
 }
@@ -173,7 +175,10 @@ function classifyIPv6({ address, reserved }: AddressReading, sent: string): Vali
  */
 function findALabels(text: string): string | undefined {
   const isWildcard = text.startsWith('*.')
-  const name = toALabels(dropRootDot(isWildcard ? text.slice(2) : text), { acceptsPunctuation: true })
+  const name = toALabels(dropRootDot(isWildcard ? text.slice(2) : text), {
+    acceptsPunctuation: true,
+    acceptsJoiners: true,
+  })
   if (typeof name !== 'string') return undefined
   const outcome = isWildcard ? classifyWildcard(name, text) : classifyName(name, name, text)
   return 'valid' in outcome ? outcome.domain : undefined
@@ -200,17 +205,17 @@ function classifyNumber(name: string, sent: string): ValidHostname | Rejection {
   if (ipv4 === null) return rejectNumber(name)
   // Programs disagree on whether leading zeros mean octal. The address is certain only if both readings agree.
   const inDecimal = name.replace(/\b0+(?=[0-9])/g, '')
-  const outcome = classifyAddress(ipv4, ipv4.address === sent, ipv4.address === inDecimal ? inDecimal : undefined)
+  const outcome = classifyAddress(ipv4, ipv4.address === sent, inDecimal)
   if ('valid' in outcome || outcome.code !== 'invalid_domain' || !/^\d+(?:\.\d+){1,2}$/.test(sent)) return outcome
   const problem = `has ${sent.split('.').length} numbers; an IPv4 address has four`
   return reject('invalid_domain', 'incomplete_address', problem, { details: { address: ipv4.address } })
 }
 
-/** @param meant The address, if the sender certainly meant it. */
+/** @param inDecimal The address as it is read by programs to which leading zeros mean nothing. */
 function classifyAddress(
   { address, reserved }: AddressReading,
   isCanonical: boolean,
-  meant?: string,
+  inDecimal: string,
 ): ValidHostname | Rejection {
   if (reserved !== null) {
     const meaning = isCanonical ? '' : `is the address ${address}, which `
@@ -219,8 +224,14 @@ function classifyAddress(
     return reject('reserved_ip', 'reserved_address', `${meaning}is not public: it is ${block}`, more)
   }
   if (isCanonical) return { valid: true, kind: 'ip', domain: address, registrableDomain: address }
-  const problem = 'is an unusual spelling of an IP address'
-  return reject('invalid_domain', 'address_spelling', problem, { details: { address }, meant })
+  const details = { address }
+  if (address === inDecimal) {
+    const problem = 'is an unusual spelling of an IP address'
+    return reject('invalid_domain', 'address_spelling', problem, { details, meant: address })
+  }
+  const other = readIPv4(inDecimal)?.address === inDecimal ? ` or as ${inDecimal}` : ''
+  const problem = `is an unusual spelling of an IP address, which programs read as ${address}${other}`
+  return reject('invalid_domain', 'address_spelling', problem, { advice: 'Enter the address that you mean', details })
 }
 
 /**
@@ -251,9 +262,19 @@ function classifyWildcard(base: string, sent: string): ValidHostname | Rejection
 /** @param name A canonical name; for a wildcard, its base. */
 function rejectInternal(name: string, sent: string): Rejection {
   const topLevel = topLevelOf(name)
-  const isAlone = topLevel === name && !sent.startsWith('*.')
+  const isWildcard = sent.startsWith('*.')
+  const isAlone = topLevel === name && !isWildcard
+  const address = isWildcard ? null : readReverseName(name)
+  if (address !== null) {
+    const problem = `is the reverse DNS name of the address ${address}`
+    return reject('internal_domain', 'reverse_dns_name', problem, {
+      details: { address },
+      meant: address,
+      isGuess: true,
+    })
+  }
   const source = specialUseTopLevels.get(topLevel)
-  if (source !== undefined) return rejectReserved(name, { topLevel, source }, isAlone)
+  if (source !== undefined) return rejectReserved({ topLevel, source }, isAlone)
   if (!isAlone) return { code: 'internal_domain', ...explainUnknownTopLevel(sent) }
   if (/^(?:null|undefined|nan)$/.test(name)) {
     const problem = 'is what programs write for a missing value'
@@ -263,13 +284,8 @@ function rejectInternal(name: string, sent: string): Rejection {
 }
 
 /** Rejects a reserved name. Names below `arpa` are in the public DNS, but are reserved for DNS infrastructure. */
-function rejectReserved(name: string, details: { topLevel: string; source: string }, isAlone: boolean): Rejection {
+function rejectReserved(details: { topLevel: string; source: string }, isAlone: boolean): Rejection {
   const { topLevel } = details
-  const address = readReverseName(name)
-  if (address !== null) {
-    const problem = `is the reverse DNS name of the address ${address}`
-    return reject('internal_domain', 'reverse_dns_name', problem, { details: { address }, meant: address })
-  }
   const place = isAlone ? 'is' : `is under ".${topLevel}", which is`
   const use = topLevel === 'arpa' ? 'for the infrastructure of the DNS' : 'and not in the public DNS'
   return reject('internal_domain', 'reserved_name', `${place} reserved ${use}`, { details })
@@ -279,14 +295,20 @@ const rejectWildcardAddress = () =>
   reject('invalid_domain', 'wildcard_over_address', 'is a wildcard over an IP address, which has no names below it')
 
 function rejectNumber(name: string): Rejection {
-  const hasLeadingZero = /^\d{1,3}(?:\.\d{1,3}){3}$/.test(name) && /\b0\d/.test(name)
-  const problem = hasLeadingZero
-    ? 'has a number with a leading zero, which programs read in different ways'
-    : 'ends in a number and is not an IP address'
-  return reject('invalid_domain', 'numeric_top_level', problem)
+  return reject('invalid_domain', 'numeric_top_level', explainNumber(name))
 }
 
-const FULL_NAME = 'Enter a full name such as "www.example.com"'
+/** @param name A name that ends in a number, but is not an IPv4 address in any spelling. */
+function explainNumber(name: string): string {
+  const numbers = name.split('.')
+  if (!/^[\d.]+$/.test(name)) return 'ends in a number and is not an IP address'
+  if (numbers.length === 1) return 'is a number, not a hostname'
+  if (numbers.length !== 4) return `has ${numbers.length} numbers; an IPv4 address has four`
+  const tooLarge = numbers.find(number => Number(number) > 255)
+  if (tooLarge !== undefined) return `has the number ${tooLarge}; no number in an IPv4 address is above 255`
+  return 'has a number with a leading zero, which programs read in different ways'
+}
+
 const PUBLIC_ADDRESS = 'Enter a public address or a name'
 
 const reject = (
@@ -298,13 +320,14 @@ const reject = (
 
 function toInvalid(sent: string, rejection: Rejection): InvalidHostname {
   const { code, reason, details } = rejection
-  const aLabels = rejection.isPunctuated ? findALabels(sent) : undefined
-  const { suggestion, certain, shown, rest, restProblem } = undoMistakes(sent, rejection)
+  const aLabels = rejection.mayBeInUse ? findALabels(sent) : undefined
+  const { suggestion, certain, shown, rest, restProblem, restAdvice } = undoMistakes(sent, rejection)
+  const advice = restProblem === undefined ? (restAdvice ?? rejection.advice) : restAdvice
   const subject = sent === '' ? 'The hostname' : quote(sent)
   const sentences = [
     `${subject} ${rejection.problem}.`,
     restProblem,
-    suggestion === undefined ? restProblem === undefined && toSentence(rejection.advice) : `Did you mean "${shown}"?`,
+    suggestion === undefined ? toSentence(advice) : `Did you mean "${shown}"?`,
     aLabels && `If you mean this character, enter "${aLabels}".`,
   ]
   const message = sentences.filter(Boolean).join(' ')
@@ -337,8 +360,10 @@ interface Undone {
   readonly certain?: boolean
   /** The rest of the input, if it is a name or an address that cannot be registered. */
   readonly rest?: string
-  /** A sentence that says what is wrong with the rest of the input, and what to do about it. */
+  /** A sentence that says what is wrong with the rest of the input. */
   readonly restProblem?: string
+  /** What to do about the rest of the input. */
+  readonly restAdvice?: string | undefined
 }
 
 /**
@@ -377,6 +402,5 @@ function explainRest(sent: string, rest: string, { reason, problem, advice }: Re
   // a path, and the beginning may be in the rest.
   const isName = reason === 'reserved_name' || (!/[\s"'@<>]/.test(rest) && /[.:]./.test(rest))
   const isShown = isName && hidePassword(sent).includes(rest)
-  const restProblem = [`${quote(rest)} ${problem}.`, toSentence(advice)].filter(Boolean).join(' ')
-  return isShown ? { rest, restProblem } : {}
+  return isShown ? { rest, restProblem: `${quote(rest)} ${problem}.`, restAdvice: advice } : { restAdvice: advice }
 }

@@ -40,10 +40,15 @@ export function hidePassword(whole: string): string {
   const [before = ''] = /^(?:(?:[^:@\\/]*:)*[\\/]{2,})?/.exec(text) ?? []
   const [userName = ''] = /^(?!mailto:)[^:@\\/?#[]*:/i.exec(text.slice(before.length)) ?? []
   const start = before.length + userName.length
+  // A field's name and an e-mail address: `Email: joe@shop.com`. A password does not follow a space.
+  const isField = before === '' && /^\s/.test(text.slice(start)) && !secretField.test(userName)
+  if (isField) return text
   // `full:a.com:@cn` and `full:a.com @cn`, rules for a proxy, have no password.
   if (before === '' && /[:\s]@!?[\w-]+$/.test(text)) return text
   return userName !== '' && at > start ? `${text.slice(0, start)}***${text.slice(at)}` : text
 }
+
+const secretField = /pass|pwd|secret|token|key|auth|cred|log-?in|user/i
 
 /**
  * Quotes a caller's input for a message. Hides any password, and shortens the input to {@link MAX_QUOTED} characters. A

@@ -35,8 +35,10 @@ describe('what people paste', () => {
 
   test.each(cases.map(each => [titleOf(each), ...each] as const))('%s', (_, input, code, suggestion, aLabels) => {
     const classification = classifyHostname(input)
+    const mark = !classification.valid && classification.certain === false ? '? ' : ''
+    const suggested = suggestionOf(input)
     const live = / If you mean this character, enter "([^"]*)"\.$/.exec(messageOf(input))?.[1]
-    expect([classification.valid ? 'valid' : classification.code, suggestionOf(input), live]).toEqual([
+    expect([classification.valid ? 'valid' : classification.code, suggested && mark + suggested, live]).toEqual([
       code,
       suggestion,
       aLabels,
@@ -180,8 +182,11 @@ describe('a suggestion', () => {
   const after = [
     ...['/', '/@evil.org', '?next=me@evil.org', ':443', '"', '”', '",', '>', ')', ' # prod', '..', '.', ';'],
     ...['\u200b', '.con', ']', '_', ''],
+    ...['...', '…', '/pa…'],
   ]
   const inside = ['*', '_', ' ', ' .', ',', '\u200d', '․', '‐', '–', '@', '..', '[.]', '\\.', 'ß', 'א', '１', '%', '']
+  /** Between these, two names are two, and none of them spells a part of a name. */
+  const between = [' ', '–', '—', '‐', '...', '…', ', ', ' – ', '. ', '_', '%', '..', ' and ', '|', '/', ' -> ', '\n']
 
   const names = [...real, '8.8.8.8', '[2606:4700::1111]', '010.8.8.8', 'example.con']
 
@@ -201,6 +206,36 @@ describe('a suggestion', () => {
         expect.fail(`${input} → ${suggestion}`)
     }
     expect(suggestions).toBeGreaterThan(counts.suggestions / 10)
+  })
+
+  test('for a name that is cut short, with a part left out or joined to another one, is no third name', () => {
+    const random = createRandom(seed)
+    const ownerOf = (name: string) => {
+      const hostname = classifyHostname(name)
+      return hostname.valid ? hostname.registrableDomain : undefined
+    }
+    let suggestions = 0
+    for (let run = 0; run < counts.suggestions; run += 1) {
+      const [first, second] = [random.pick(real), random.pick(real)]
+      const [at, length] = [random.integer(1, first.length), random.integer(0, 12)]
+      const input = random.pick([
+        `${random.pick(before)}${first}${random.pick(between)}${second}${random.pick(after)}`,
+        `${first.slice(0, at)}${random.pick(['...', '…', '..', '[...]', '....'])}${first.slice(at + length)}`,
+        `https://${first.slice(0, at)}${random.pick(['...', '…'])}`,
+      ])
+      const suggestion = suggestionOf(input)
+      if (suggestion === null || classifyHostname(input).valid) continue
+      suggestions += 1
+      const owners = [first, second].map(ownerOf)
+      if (!owners.includes(ownerOf(suggestion))) expect.fail(`${input} → ${suggestion}`)
+    }
+    expect(suggestions).toBeGreaterThan(counts.suggestions / 100)
+  })
+
+  test.each([
+    ...['joe@gmail.com', 'mailto:anna@yahoo.co.jp', '"joe@mail.ru",', 'Joe <joe@shop.github.io>', 'Email: joe@web.de'],
+  ])('is not made from an address at a service that many share: %j', input => {
+    expect(classifyHostname(input)).not.toHaveProperty('suggestion')
   })
 
   test('for a pasted text is spelled in it as well', () => {

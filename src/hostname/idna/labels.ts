@@ -33,6 +33,8 @@ interface LabelOptions {
    * Accepts punctuation that IDNA2008 disallows, even in U-labels. In A-labels, such punctuation is always accepted.
    */
   readonly acceptsPunctuation?: boolean
+  /** Accepts joiners in any place, as between emoji. */
+  readonly acceptsJoiners?: boolean
 }
 
 /**
@@ -148,7 +150,7 @@ function mapLabel(sent: string): string | LabelFault {
 /** Counts characters, not code units. */
 const isLonger = (text: string, length: number) => text.length > length && Array.from(text).length > length
 
-function readLabel(sent: string, mapped: string, { acceptsPunctuation = false }: LabelOptions): Label | LabelFault {
+function readLabel(sent: string, mapped: string, options: LabelOptions): Label | LabelFault {
   const isALabel = mapped.startsWith('xn--')
   if (!isALabel && isLdhLabel(mapped) && mapped.length <= MAX_LABEL_LENGTH) {
     return { sent, unicode: mapped, ascii: mapped, found: LETTER }
@@ -159,8 +161,8 @@ function readLabel(sent: string, mapped: string, { acceptsPunctuation = false }:
   if (isLonger(unicode, MAX_LABEL_LENGTH)) return { reason: 'long label', label: sent }
   const found = survey(unicode)
   const fault = findFault(sent, unicode, found)
-  if (fault !== undefined) return fault
-  const punctuation = isALabel || acceptsPunctuation ? undefined : findPunctuation(unicode, found)
+  if (fault !== undefined && !(options.acceptsJoiners && fault.reason === 'misplaced joiner')) return fault
+  const punctuation = isALabel || options.acceptsPunctuation ? undefined : findPunctuation(unicode, found)
   if (punctuation !== undefined) return { reason: 'punctuation', label: sent, character: findSent(sent, punctuation) }
   const ascii = isALabel ? mapped : isAscii(unicode) ? unicode : encode(unicode)
   return ascii.length > MAX_LABEL_LENGTH ? { reason: 'long label', label: sent } : { sent, unicode, ascii, found }

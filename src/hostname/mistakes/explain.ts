@@ -67,11 +67,11 @@ function containsSeveral(text: string): boolean {
 
 const separator = /[\s,;|\u3001\uff0c\uff1b]/
 
-/** A version such as `v2.0` is not a name: no top-level domain is a number. */
+/** Neither a version such as `v2.0` nor an abbreviation such as `e.g.` is a name. */
 function looksLikeName(part: string): boolean {
   const labels = part.replace(/\.$/, '').split('.')
   const isAddress = labels.length > 3 && labels.slice(-3).every(label => /^\d+$/.test(label))
-  return Boolean(labels.at(isAddress ? -4 : -2)) && (isAddress || /\D/.test(labels.at(-1) ?? ''))
+  return Boolean(labels.at(isAddress ? -4 : -2)) && (isAddress || /\D./s.test(labels.at(-1) ?? ''))
 }
 
 /** Explains the fault in a label, if no other mistake was found in the input. */
@@ -100,11 +100,7 @@ function explainFault(fault: LabelFault, whole: string): Mistake {
         details: { ...details, source: UTS46 },
       }
     case 'bidi':
-      return {
-        reason: 'bidi',
-        problem: `mixes directions of writing in a way that is not allowed: ${quote(label)}`,
-        details: { ...details, source: 'RFC 5893' },
-      }
+      return explainBidi(label, whole)
     case 'long label':
       return explainLongLabel(label, whole)
     case 'long name':
@@ -115,6 +111,34 @@ function explainFault(fault: LabelFault, whole: string): Mistake {
 }
 
 const UTS46 = 'UTS #46'
+
+const { LETTER, DIGIT, ARABIC_DIGIT, RIGHT_TO_LEFT } = kinds
+const DIGITS = DIGIT | ARABIC_DIGIT
+
+/** Says which part of the Bidi rule (RFC 5893, section 2) a label breaks. */
+function explainBidi(label: string, whole: string): Mistake {
+  const shown = quote(label)
+  const source = 'RFC 5893'
+  const found = survey(mapAll(label))
+  const first = survey(Array.from(mapAll(label))[0] ?? '')
+  const isNumber = Array.from(whole).every(character => character === '.' || (survey(mapAll(character)) & DIGITS) !== 0)
+  if (isNumber) {
+    const advice = 'Enter an IP address in the digits 0 to 9'
+    return { reason: 'bidi', problem: 'is written in digits other than 0 to 9', advice, details: { label, source } }
+  }
+  const problem = /^xn--/i.test(label)
+    ? `has a label that breaks the rule for names written from right to left: ${shown}`
+    : (first & DIGITS) !== 0
+      ? `has a label that begins with a digit, which is not allowed in a name with right-to-left characters: ${shown}`
+      : (found & RIGHT_TO_LEFT) !== 0 && (found & LETTER) !== 0
+        ? `has a label with letters written from left to right and from right to left: ${shown}`
+        : (found & DIGITS) === DIGITS
+          ? `has a label with digits of two scripts: ${shown}`
+          : `has a label that breaks the rule for names written from right to left: ${shown}`
+  return { reason: 'bidi', problem, details: { label, source } }
+}
+
+const mapAll = (text: string) => Array.from(text, character => mapCharacter(character) ?? character).join('')
 
 function explainALabel({ label, character }: LabelFault): Mistake {
   const decoded = character === undefined ? '' : `; decoded, it contains the character ${nameCharacter(character)}`

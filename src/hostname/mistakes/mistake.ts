@@ -30,6 +30,7 @@ type NotationReason =
   | 'address_range'
   | 'prefix_too_long'
   | 'several_hostnames'
+  | 'shortened'
   | 'hosts_file_line'
   | 'zone_file_line'
   | 'ad_blocker_rule'
@@ -108,6 +109,9 @@ export interface HostnameDetails {
   /** The document or list with the rule that the input breaks: `RFC 6761`, `Public Suffix List of tldts 7.5.4`. */
   readonly source?: string | undefined
 }
+
+/** What to do if nothing in the input is a hostname. */
+export const FULL_NAME = 'Enter a full name such as "www.example.com"'
 
 /** A mistake in an input that is not a hostname. */
 export interface Mistake {

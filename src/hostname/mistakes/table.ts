@@ -2,10 +2,11 @@ import { endsInNumber, readIPv4, readIPv6 } from '../address.ts'
 import { isLetterOrDigit } from '../idna/characters.ts'
 import { dots, toALabels } from '../idna/labels.ts'
 import { isInPublicDns, readSuffix } from '../public-suffix.ts'
-import type { HostnameReason } from './mistake.ts'
+import { isMailProvider } from './mail-providers.ts'
+import { FULL_NAME, type HostnameReason } from './mistake.ts'
 import { isZoneFileLine } from './zone-file-line.ts'
 
-/** A kind of mistake: how to recognize it, its description, and what the sender meant, if that is certain. */
+/** A kind of mistake: how to recognize it, its description, and what the sender meant, if that is clear. */
 export interface MistakeKind {
   readonly reason: HostnameReason
   readonly pattern: Pick<RegExp, 'test'> & Partial<Pick<RegExp, 'exec'>>
@@ -13,7 +14,7 @@ export interface MistakeKind {
   readonly problem?: string
   /** The document with the rule that the input breaks. */
   readonly source?: string
-  /** What to do if no suggestion is certain: a sentence without its full stop. */
+  /** What to do if there is no suggestion: a sentence without its full stop. */
   readonly advice?: string
   /**
    * Returns the hostname that the sender meant. A repair only removes what cannot belong to a name, or spells a
@@ -27,6 +28,10 @@ export interface MistakeKind {
 }
 
 const NAMES_OF_LINE = 'Enter only its names, each as a separate entry'
+const HOSTNAME_IN_IT = 'Enter only the hostname in it'
+
+const WILDCARD = 'A wildcard is written like "*.example.com"'
+const WITHOUT_SPACES = 'Enter one hostname, without spaces'
 
 const remove = (part: RegExp) => (text: string) => text.replace(part, '')
 
@@ -34,7 +39,9 @@ const remove = (part: RegExp) => (text: string) => text.replace(part, '')
 const find = (pattern: RegExp) => (text: string) => pattern.exec(text)?.[1]
 
 const adBlockerRule = /^(?:@@)?\|\|([^|^$/]+)\^?(?:\$.*)?$/
-const jsonObject = /^\{\s*"[^"]*"\s*:\s*"([^"]*)"\s*\}$/
+const jsonObject = /^\{\s*"(?:host_?(?:name)?|server_?name|domain|fqdn|url|site|website)"\s*:\s*"([^"]*)"\s*\}$/i
+const listItem = /^(?:[-+]|[0-9]+[.)])\s+(?![\s.])/
+const command = /^(?:curl|wget|ping|dig|nslookup|traceroute|tracert|mtr|whois|telnet|ssh)\s+(?:-\S+\s+)*/
 
 /**
  * Patterns for a name that was sent with the rest of its line, for instance from a hosts file. These patterns are tried
@@ -53,6 +60,7 @@ export const lines: readonly MistakeKind[] = [
     pattern: /^(?:\d+\.\d+\.\d+\.\d+|[\da-f]*:[\da-f:]*:[\da-f]*)\s+(?!(?:and|or|to)$)[a-z][\w-]*$/i,
     problem: 'has a comment after it',
     repair: remove(/\s.*/s),
+    isGuess: true,
   },
   {
     reason: 'zone_file_line',
@@ -65,25 +73,27 @@ export const lines: readonly MistakeKind[] = [
     pattern: adBlockerRule,
     problem: 'is a rule from the filter list of an ad blocker',
     repair: find(adBlockerRule),
+    isGuess: true,
   },
   {
     reason: 'command',
-    pattern: /^(?:curl|wget)\s+(?:-\S+\s+)*(?=https?:\/\/\S+$)/,
-    problem: 'is a command with a URL',
-    repair: remove(/^.*\s/s),
+    pattern: command,
+    problem: 'looks like a command',
+    advice: HOSTNAME_IN_IT,
+    repair: text => (/^[^\s.:]*[.:]\S*$/.test(text.replace(command, '')) ? text.replace(command, '') : undefined),
   },
   {
     reason: 'json_object',
     pattern: /^\{\s*"[^"]*"\s*:.*\}$/s,
     problem: 'is a JSON object',
-    advice: 'Enter only the hostname in it',
+    advice: FULL_NAME,
     repair: find(jsonObject),
   },
   {
     reason: 'written_object',
     pattern: /^\[object \w+\]$/,
     problem: 'is what JavaScript writes for an object',
-    advice: 'Enter the hostname in it',
+    advice: FULL_NAME,
   },
 ]
 
@@ -94,11 +104,21 @@ export const lines: readonly MistakeKind[] = [
 const scheme =
   /^(?:(?:[a-z*][a-z0-9+-]*[:\uff1a])+[\\/]{2,}|:?\/{2,}|http\(s\):[\\/]{2,}|https?(?:[:;][\\/]*|[\\/]+:?[\\/]*))/i
 
+/** The schemes whose URLs name a host. In `android-app://com.example.app`, for instance, there is none. */
+const hostSchemes = new Set(
+  (
+    '* ws wss ftp ftps sftp ssh scp git svn rsync ldap ldaps smtp smtps imap imaps pop3 pop3s irc ircs rtsp rtmp ' +
+    'sip sips mysql mariadb postgres postgresql sqlserver mongodb mongodb+srv redis rediss amqp amqps mqtt mqtts ' +
+    'nats tcp udp tls ssl dns quic grpc grpcs h2 h2c telnet vnc rdp smb nfs dav davs webdav feed stun turn'
+  ).split(' '),
+)
+const httpOrSlip = /^(?=.*t)[htps]{3,8}$/
+
 /**
  * Mistakes in pasted text, the most specific first. The first pattern that matches determines the mistake. Each row has
  * test cases in `test/vectors/pasted-names.json`. Each row undoes one kind of mistake, and then the rest of the input
- * is examined: a URL in quotes before a comma needs three rows. No row guesses: every suggestion is a part of the
- * input, in the same or in another spelling.
+ * is examined: a URL in quotes before a comma needs three rows. Every suggestion is a part of the input, in the same or
+ * in another spelling. A suggestion is certain if each row on the way to it only undoes a notation.
  */
 export const rows: readonly MistakeKind[] = [
   // From chats, PDF files and web pages: byte order marks, zero-width characters and bidi marks.
@@ -114,6 +134,14 @@ export const rows: readonly MistakeKind[] = [
     repair: remove(/[\u200c\u200d]/g),
   },
 
+  // Browsers, mail programs and tables shorten names to make them fit.
+  {
+    reason: 'shortened',
+    pattern: { test: isShortened },
+    problem: 'looks shortened',
+    advice: 'Enter the full name',
+  },
+
   // Punctuation around a name, from lists, configuration files, spreadsheets and e-mail.
   {
     reason: 'markdown_link',
@@ -123,10 +151,18 @@ export const rows: readonly MistakeKind[] = [
   },
   {
     reason: 'list_item',
-    pattern: /^(?:[-+*]|#+|[0-9]+[.)])\s+(?![\s.])/,
-    problem: 'begins like a list item or a comment',
+    pattern: listItem,
+    problem: 'begins like a list item',
     // After `*.`, the mark may be a label.
-    repair: (text, isWildcard) => (isWildcard ? undefined : text.replace(/^(?:[-+*]|#+|[0-9]+[.)])\s+(?![\s.])/, '')),
+    repair: (text, isWildcard) => (isWildcard ? undefined : text.replace(listItem, '')),
+  },
+  // A line that is commented out may be meant or not, and a star may be meant for a wildcard.
+  {
+    reason: 'list_item',
+    pattern: /^(?:\*|#+)\s+(?![\s.])/,
+    problem: 'begins like a list item or a comment',
+    repair: (text, isWildcard) => (isWildcard ? undefined : text.replace(/^\S+\s+/, '')),
+    isGuess: true,
   },
   {
     reason: 'bullet',
@@ -136,7 +172,7 @@ export const rows: readonly MistakeKind[] = [
   },
   {
     reason: 'remark',
-    pattern: /^[^\s,;|]+\s+(?:#|\/\/|[;(\u2013\u2014-])/,
+    pattern: /^(?:[^\s,;|]+\s+(?:#|\/\/|;)|[^\s,;|.:]+[.:][^\s,;|]*\s+(?:\(|[\u2013\u2014-]+\s))/,
     problem: 'has a comment after it',
     repair: remove(/\s.*/s),
   },
@@ -144,6 +180,7 @@ export const rows: readonly MistakeKind[] = [
     reason: 'html_reference',
     pattern: /^[^/?#]*&(?:#\d+|#x[\da-f]+|[a-z]{2,8});/i,
     problem: 'contains an HTML character reference, which is not decoded',
+    advice: 'Enter the character itself',
   },
   { reason: 'equals_sign', pattern: /^=/, problem: 'begins with "="', repair: remove(/^=/) },
   {
@@ -154,9 +191,9 @@ export const rows: readonly MistakeKind[] = [
   },
   {
     reason: 'trailing_punctuation',
-    pattern: /^[^,;!|\u2026\u3001\uff0c\uff1b]*[,;!|\u2026\u3001\uff0c\uff1b]+$/,
+    pattern: /^[^,;!|\u3001\uff0c\uff1b]*[,;!|\u3001\uff0c\uff1b]+$/,
     problem: 'ends in punctuation',
-    repair: remove(/[,;!|\u2026\u3001\uff0c\uff1b].*/s),
+    repair: remove(/[,;!|\u3001\uff0c\uff1b].*/s),
   },
   {
     reason: 'quote_or_bracket',
@@ -172,9 +209,17 @@ export const rows: readonly MistakeKind[] = [
   {
     reason: 'field_name',
     pattern:
-      /^(?:dns|(?:host_?|server_?|c)?name|host|domain|url|site|fqdn|cn|website)\s*[:=](?!\/\/)\s*(?=\D|\d[\w-]*\.)/i,
+      /^(?:dns|(?:host_?|server_?|c)name|host|domain|url|site|fqdn|cn|website)\s*[:=](?!\/\/)\s*(?=\D|\d[\w-]*\.)/i,
     problem: 'begins with a field name',
     repair: remove(/^\w+\s*[:=]\s*/),
+  },
+  // Files and programs have names, too: `name: deploy.sh`.
+  {
+    reason: 'field_name',
+    pattern: /^name\s*[:=]\s*(?=\D|\d[\w-]*\.)/i,
+    problem: 'begins with a field name',
+    repair: remove(/^\w+\s*[:=]\s*/),
+    isGuess: true,
   },
   // A word before white space may be anything, so only a few words count as field names.
   {
@@ -186,9 +231,9 @@ export const rows: readonly MistakeKind[] = [
 
   {
     reason: 'setting',
-    pattern: /^(?:[\w-]+\s*=\s*\S|[\w-]+:\s)/,
+    pattern: /^(?:[\w-]+\s*=\s*\S|[\w-]+:\s(?!\s*[^\s@]+@[^\s@]+$))/,
     problem: 'looks like a setting from a configuration',
-    advice: 'Enter only the hostname in it',
+    advice: HOSTNAME_IN_IT,
   },
 
   // A name in another notation.
@@ -198,12 +243,13 @@ export const rows: readonly MistakeKind[] = [
     problem: 'is defanged (written so that it is not a link)',
     repair: text => text.replace(/\[\.\]|\(\.\)|\[dot\]|\(dot\)/gi, '.').replace(/^h(?:xx|tt)p(s?)\[?:\]?/i, 'http$1:'),
   },
-  { reason: 'url', pattern: scheme, problem: 'is a URL, not a hostname', repair: undoUrl },
+  { reason: 'url', pattern: scheme, problem: 'is a URL, not a hostname', repair: undoUrl, advice: FULL_NAME },
   {
     reason: 'at_sign',
     pattern: /^[^/\\?#]*@/,
     problem: 'contains an "@", as in an e-mail address or a URL with a user name',
-    repair: text => dropUserName(dropPath(text))?.replace(/>.*|:[^0-9].*/s, ''),
+    advice: FULL_NAME,
+    repair: text => dropUserName(dropPath(text.replace(/^[\w-]+:\s+/, '')))?.replace(/>.*|:[^0-9].*/s, ''),
     isGuess: true,
   },
   {
@@ -220,6 +266,12 @@ export const rows: readonly MistakeKind[] = [
   },
   { reason: 'port', pattern: /^[\d.]+#\d+$/, problem: 'contains a port after a "#"', repair: remove(/#.*/s) },
   // A backslash after a name without a dot is part of an account name, and does not begin a path: `WORKGROUP\SERVER`.
+  {
+    reason: 'path',
+    pattern: /^[\\/](?![\\/])/,
+    problem: 'begins with a slash, like a path',
+    advice: FULL_NAME,
+  },
   {
     reason: 'path',
     pattern: /^[^?#\\]*\/|^\\\\|^[a-z]:\\|^[^?#\\/.]*\.[^?#\\/]*\\/i,
@@ -259,15 +311,18 @@ export const rows: readonly MistakeKind[] = [
     reason: 'space_beside_dot',
     pattern: /\s\.|\.\s/,
     problem: 'contains a space next to a dot',
+    advice: WITHOUT_SPACES,
     repair: joinAtDots,
+    isGuess: true,
   },
   // In a row of a table, later columns may contain spaces.
   {
     reason: 'separator',
     pattern: /^[^\s,;|]+[,;|\t]\S|^[^\s,;|]*[,;|]\S*$/,
     problem: 'contains a separator, as between the columns of a table',
+    advice: 'Enter one hostname, without separators',
   },
-  { reason: 'space', pattern: /\s/, problem: 'contains a space' },
+  { reason: 'space', pattern: /\s/, problem: 'contains a space', advice: WITHOUT_SPACES },
   {
     reason: 'star_character',
     pattern: /^[\u204e\u2217\u2731\ufe61\uff0a](?=\.)/,
@@ -277,13 +332,15 @@ export const rows: readonly MistakeKind[] = [
     reason: 'wildcard_alone',
     pattern: /^\*$/,
     problem: 'is a wildcard without a name',
-    advice: 'Enter one such as "*.example.com"',
+    advice: WILDCARD,
   },
   {
     reason: 'misplaced_star',
     pattern: /\*/,
     problem: 'contains a "*" that is not the whole first label',
+    advice: WILDCARD,
     repair: separateStar,
+    isGuess: true,
   },
   {
     reason: 'record_name',
@@ -303,11 +360,20 @@ export const rows: readonly MistakeKind[] = [
     reason: 'empty_label',
     pattern: /^(?!.*[{}])(?:\.|.*\.\.|.*\.$|$)/s,
     problem: 'has an empty label',
-    repair: text => text.split(dots).filter(Boolean).join('.'),
+    advice: 'Enter the full name',
+    repair: dropFirstDot,
+    isGuess: true,
   },
   { reason: 'dot_character', pattern: /[\u2024\ufe52]/, repair: text => text.replace(/[\u2024\ufe52]/g, '.') },
-  { reason: 'typographic_dash', pattern: /[\u2010-\u2014\u2212]/, repair: undoDashes },
+  // The other two, hyphens that fonts and PDF files distinguish, stand for nothing else.
+  { reason: 'typographic_dash', pattern: /[\u2012-\u2014\u2212]/, repair: undoDashes, isGuess: true },
+  { reason: 'typographic_dash', pattern: /[\u2010\u2011]/, repair: undoDashes },
 ]
+
+function isShortened(text: string): boolean {
+  const [host = ''] = /^[^\s/\\?#"'<(]*/.exec(text) ?? []
+  return (/[\u2025\u2026\u22ef]|\.{3}/.test(host) || (host === text && host.endsWith('..'))) && /[^.]/.test(host)
+}
 
 export function dropPath(text: string): string {
   return text.replace(/[/\\?#].*/s, '')
@@ -321,19 +387,26 @@ function undoMarkdownLink(text: string): string | undefined {
 }
 
 /**
- * Removes the scheme. If the rest is another URL, that URL is examined next: `view-source:https://example.com`,
- * `https://https://example.com`.
+ * Removes the scheme. If the rest is another URL, that URL is examined next: `https://https://example.com`. Suggests
+ * nothing for a scheme whose URLs may not name a host.
  */
 function undoUrl(text: string): string | undefined {
-  const rest = text.replace(scheme, '')
+  const [written = ''] = scheme.exec(text) ?? []
+  const names = written.toLowerCase().match(/[a-z*][a-z0-9+-]*/g)
+  if (names !== null && !names.some(name => hostSchemes.has(name) || httpOrSlip.test(name))) return undefined
+  const rest = text.slice(written.length)
   return scheme.test(rest) ? rest : dropUserName(dropPath(rest))
 }
 
-/** Suggests nothing if the part before an "@" may be the name that the sender meant: `good.com:443@evil.org`. */
+/**
+ * Suggests nothing if the part before an "@" may be the name that the sender meant: `good.com:443@evil.org`. Nor if the
+ * part after it belongs to a service whose users are many: the sender does not mean `gmail.com`.
+ */
 function dropUserName(text: string): string | undefined {
   const parts = text.split('@')
-  const last = parts.pop()
-  return parts.some(couldBeMeant) ? undefined : last
+  const last = parts.pop() ?? ''
+  const isShared = parts.length > 0 && isMailProvider(last.replace(/[>:].*/s, ''))
+  return isShared || parts.some(couldBeMeant) ? undefined : last
 }
 
 /** Returns whether a user name could be the hostname that was meant: a name, an address, or something with a port. */
@@ -348,17 +421,30 @@ function couldBeMeant(userName: string): boolean {
 }
 
 /**
- * Removes white space next to dots. Suggests nothing where two texts meet, as in `Hello. World.com` or
- * `Inc. example.com`: before the space, only `www.` and `*.` certainly belong to the name after it; after the space,
- * only a top-level domain certainly belongs to the name before it.
+ * Removes white space next to dots. Suggests nothing where two texts meet, as in `Hello. World.com`, `No. one` or
+ * `vs. us`: before the space, only `www.` and `*.` belong to the name after it; after the space, only some top-level
+ * domains belong to the word before it.
  */
 function joinAtDots(text: string): string | undefined {
   const parts = text.split(/\s+/)
   const belong = (part: string, next: string) =>
     (next.startsWith('.') && !part.endsWith('.')) ||
     /^(?:\.|www\.|\*\.)$/i.test(part) ||
-    (part.endsWith('.') && /^[a-z]+$/.test(next))
+    (part.endsWith('.') && endsName(next))
   return parts.every((part, index) => index === 0 || belong(parts[index - 1] ?? '', part)) ? parts.join('') : undefined
+}
+
+/** Codes of countries that are words of English. */
+const words = new Set('am as at be by do id in is it la me my no so st to us'.split(' '))
+
+/** Returns whether a word after a dot and a space ends a name: `com`, `net`, `org`, or the code of a country. */
+const endsName = (word: string) => /^(?:com|net|org)$/.test(word) || (/^[a-z]{2}$/.test(word) && !words.has(word))
+
+/** `.example.com`. Suggests nothing if a label is missing: `www..com`, `example.co..`. */
+function dropFirstDot(text: string, isWildcard: boolean): string | undefined {
+  const labels = text.split(dots)
+  if (!isWildcard && labels[0] === '') labels.shift()
+  return labels.includes('') ? undefined : labels.join('.')
 }
 
 function stripEnd(text: string, characters: string): string {
@@ -379,6 +465,11 @@ function separateStar(text: string): string | undefined {
   return text.startsWith('**.') || readSuffix(name).registrableDomain === name ? `*.${base}` : undefined
 }
 
+function isPublicName(name: string): boolean {
+  const { isInPublicDns, registrableDomain } = readSuffix(name)
+  return isInPublicDns && registrableDomain !== null
+}
+
 /** An address and names, separated by white space, perhaps with a comment. A single word may also be a remark. */
 function isHostsFileLine(text: string): boolean {
   const [first = '', ...names] = text.replace(/#.*/s, '').trim().split(/\s+/)
@@ -390,11 +481,14 @@ function isHostsFileLine(text: string): boolean {
 
 /**
  * Turns dashes back into hyphens, because word processors replace hyphens with dashes. Only a dash between letters
- * certainly stands for a hyphen. Suggests nothing for `xn–`, where a word processor has turned two hyphens into one
- * dash.
+ * stands for a hyphen. Suggests nothing for `xn–`, where a word processor has turned two hyphens into one dash, and
+ * nothing for a dash between two names: `example.com–example.org`.
  */
 function undoDashes(text: string): string | undefined {
   if (/(?:^|\.)xn[\u2010-\u2014\u2212]/i.test(text)) return undefined
+  const [first = '', ...others] = text.split(/[\u2010-\u2014\u2212]/)
+  const name = toALabels(first.replace(/^www\./i, ''))
+  if (typeof name === 'string' && isPublicName(name) && others.join().includes('.')) return undefined
   const characters = Array.from(text)
   const isBetweenLetters = (at: number) => [at - 1, at + 1].every(beside => isLetterOrDigit(characters[beside] ?? ''))
   const written = characters.map((character, at) => {

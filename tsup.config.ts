@@ -32,6 +32,8 @@ const forPages: Options = {
   splitting: false,
   noExternal: [/./],
   minify: true,
+  // Lit expects a page; on a server, where the module is only imported, this stands in for it.
+  inject: ['src/element/on-server.ts'],
   dts: false,
   clean: false,
 }

@@ -7,142 +7,182 @@ export type Row = {
   readonly origin: string
   /** What is sent: the pasted text, a correction, or what the user wrote instead. No two rows have the same text. */
   readonly text: string
-} & RowStatus
-
-export type RowState = RowStatus['state']
-
-type RowStatus =
+} & (
   | { readonly state: 'unchecked'; readonly domain?: undefined }
-  /** Can be registered. The canonical form is unknown if the service offers no previews. */
-  | { readonly state: 'ready'; readonly domain?: string | undefined }
+  /** `full`: the team's limit leaves no room. The canonical form is unknown if the service offers no previews. */
+  | { readonly state: 'ready' | 'full'; readonly domain?: string | undefined }
   /** `existing`: was registered before it was pasted. */
   | { readonly state: 'existing' | 'registered'; readonly domain: string }
-  | {
-      readonly state: 'wrong'
-      /** Known if only the team's limit leaves no room. */
-      readonly domain?: string | undefined
-      readonly rejection: InvalidPreview | InvalidResult | 'no room'
-      /** Whether the user is writing another name. */
-      readonly isEdited?: boolean
-    }
+  | WrongStatus
+)
 
-/** The list, and what happened to it. Each function returns the list afterwards, and changes nothing. */
-export interface NameList {
-  readonly rows: readonly Row[]
-  /** How many rows were left out because another row has the same text or the same canonical form. */
-  readonly repeated: number
+interface WrongStatus {
+  /** Whether the suggestion is certain, is a guess about which the user decides, or is missing. */
+  readonly state: 'correctable' | 'guessed' | 'hopeless'
+  readonly domain?: undefined
+  readonly rejection: InvalidPreview | InvalidResult
+  /** What the user is writing in its place. */
+  readonly draft?: string | undefined
 }
 
-export const emptyList: NameList = { rows: [], repeated: 0 }
+export type WrongRow = Row & WrongStatus
+export type RowState = Row['state']
 
-export const countRows = ({ rows }: NameList, state: RowState): number => rows.filter(row => row.state === state).length
+export const isWrong = (row: Row): row is WrongRow => 'rejection' in row
 
 /** The hostname that the service suggests in place of the row's text. */
-export function suggestionOf(row: Row): string | undefined {
-  const rejection = row.state === 'wrong' && row.rejection
-  return rejection && rejection !== 'no room' && 'suggestion' in rejection ? rejection.suggestion : undefined
+export const suggestionOf = ({ rejection }: WrongRow): string | undefined =>
+  'suggestion' in rejection ? rejection.suggestion : undefined
+
+function toWrong(rejection: InvalidPreview | InvalidResult): WrongStatus {
+  if (!('suggestion' in rejection && rejection.suggestion)) return { state: 'hopeless', rejection }
+  return { state: rejection.certain ? 'correctable' : 'guessed', rejection }
 }
 
-/** Adds names to the end of the list. */
-export function addNames({ rows, repeated }: NameList, names: readonly string[]): NameList {
-  const known = new Set(rows.map(({ text }) => text))
-  const pasted = names.map(name => name.trim()).filter(name => name !== '')
-  const fresh = [...new Set(pasted)].filter(name => !known.has(name))
-  const firstId = 1 + rows.reduce((last, { id }) => Math.max(last, id), 0)
-  const added = fresh.map((text, index): Row => ({ id: firstId + index, origin: text, text, state: 'unchecked' }))
-  return { rows: [...rows, ...added], repeated: repeated + pasted.length - fresh.length }
+/** The pasted list. A change takes time in proportion to the rows that it changes. */
+export class NameList {
+  /** At the index of its ID, so a row that changes keeps its place. A row that is removed leaves a hole. */
+  readonly #rows: (Row | undefined)[] = []
+  #shown: readonly Row[] | undefined = []
+  readonly #byText = new Map<string, number>()
+  readonly #byDomain = new Map<string, number>()
+  readonly #counts = new Map<RowState, number>()
+  /** How many rows may be ready: those that the team's limit leaves room for, if it has one. */
+  #room: number | null = null
+  /** How many rows were left out because another row has the same text or the same canonical form. */
+  repeated = 0
+
+  /** All rows, as an array that stays the same until a row changes. */
+  get rows(): readonly Row[] {
+    this.#shown ??= this.#rows.filter(row => row !== undefined)
+    return this.#shown
+  }
+  count(...states: readonly RowState[]): number {
+    return states.reduce((sum, state) => sum + (this.#counts.get(state) ?? 0), 0)
+  }
+  get size(): number {
+    return [...this.#counts.values()].reduce((sum, count) => sum + count, 0)
+  }
+  texts(state: RowState): readonly string[] {
+    return this.rows.flatMap(row => (row.state === state ? row.text : []))
+  }
+
+  /** Adds a name to the end of the list. */
+  add(name: string): void {
+    const text = name.trim()
+    if (text === '') return
+    if (this.#byText.has(text)) this.repeated += 1
+    else this.#put({ id: this.#rows.length, origin: text, text, state: 'unchecked' })
+  }
+  /** Puts another text in place of that of a row, which must then be checked. */
+  replace(id: number, text: string): void {
+    const row = this.#rows[id]
+    const other = this.#byText.get(text) ?? id
+    if (other !== id) this.#leaveOut(id)
+    else if (row) this.#put({ ...toBase(row), text, state: 'unchecked' })
+  }
+  useCorrections(): void {
+    for (const row of this.rows) if (row.state === 'correctable') this.replace(row.id, suggestionOf(row) as string)
+  }
+  remove(isRemoved: (row: Row) => boolean): void {
+    for (const row of this.rows) if (isRemoved(row)) this.#drop(row.id)
+    if (this.size === 0) this.repeated = 0
+    this.enterRoom(this.#room)
+  }
+  /** Notes what the user writes in place of a wrong name; `undefined` ends the writing. */
+  write(id: number, draft: string | undefined): void {
+    const row = this.#rows[id]
+    if (row && isWrong(row)) this.#put({ ...row, draft })
+  }
+
+  /**
+   * Enters the results of a preview into the rows that have not been checked. Of rows with the same canonical form, the
+   * first one stays, in whatever order their results come.
+   */
+  enterPreviews(results: readonly PreviewResult[]): void {
+    for (const result of results) {
+      const row = this.#find(result.input)
+      if (row?.state !== 'unchecked') continue
+      if (result.status === 'invalid') {
+        this.#put({ ...toBase(row), ...toWrong(result) })
+        continue
+      }
+      const other = this.#byDomain.get(result.domain)
+      if (other !== undefined) this.#leaveOut(Math.max(other, row.id))
+      const state = result.status === 'existing' ? 'existing' : 'ready'
+      if (other === undefined || other > row.id) this.#put({ ...toBase(row), domain: result.domain, state })
+    }
+  }
+  /** Without previews, names are checked when they are registered. */
+  skipPreviews(): void {
+    for (const row of this.rows) if (row.state === 'unchecked') this.#put({ ...toBase(row), state: 'ready' })
+  }
+  /** Enters for how many more names the team's limit leaves room. The first rows get it. */
+  enterRoom(room: number | null): void {
+    this.#room = room
+    if (room === null && this.count('full') === 0) return
+    let left = room ?? Number.POSITIVE_INFINITY
+    for (const row of this.rows) {
+      if (row.state !== 'ready' && row.state !== 'full') continue
+      left -= 1
+      const state = left < 0 ? 'full' : 'ready'
+      if (state !== row.state) this.#put({ ...row, state })
+    }
+  }
+  enterRegistrations(results: readonly DomainResult[]): void {
+    for (const result of results) {
+      const row = this.#find(result.input)
+      if (!row) continue
+      if (result.status === 'invalid') this.#put({ ...toBase(row), ...toWrong(result) })
+      else {
+        if (this.#room !== null && result.status === 'created') this.#room -= 1
+        this.#put({ ...toBase(row), domain: result.domain, state: 'registered' })
+      }
+    }
+  }
+  /**
+   * Follows the deletion of registered names: their rows are removed. Rows that had no room, or conflicted with a
+   * registered name of the user, must be checked again.
+   */
+  followDeletion(domains: readonly string[]): void {
+    for (const domain of domains) {
+      const row = this.#rows[this.#byDomain.get(domain) ?? -1]
+      if (row?.state === 'existing' || row?.state === 'registered') this.#drop(row.id)
+    }
+    this.recheck(row => row.state === 'full' || (isWrong(row) && ownConflicts.has(row.rejection.code)))
+  }
+  recheck(isRechecked: (row: Row) => boolean): void {
+    for (const row of this.rows) if (isRechecked(row)) this.#put({ ...toBase(row), state: 'unchecked' })
+  }
+
+  #find(text: string): Row | undefined {
+    return this.#rows[this.#byText.get(text) ?? -1]
+  }
+  #put(row: Row): void {
+    this.#forget(row.id)
+    this.#rows[row.id] = row
+    this.#byText.set(row.text, row.id)
+    if (row.domain !== undefined) this.#byDomain.set(row.domain, row.id)
+    this.#counts.set(row.state, this.count(row.state) + 1)
+  }
+  #drop(id: number): void {
+    this.#forget(id)
+    this.#rows[id] = undefined
+  }
+  #leaveOut(id: number): void {
+    this.repeated += 1
+    this.#drop(id)
+  }
+  #forget(id: number): void {
+    this.#shown = undefined
+    const row = this.#rows[id]
+    if (!row) return
+    this.#byText.delete(row.text)
+    if (row.domain !== undefined) this.#byDomain.delete(row.domain)
+    this.#counts.set(row.state, this.count(row.state) - 1)
+  }
 }
 
-/** Puts other texts in place of those of some rows, which must then be checked. */
-export function replaceTexts({ rows, repeated }: NameList, textOf: (row: Row) => string | undefined): NameList {
-  const known = new Set(rows.filter(row => textOf(row) === undefined).map(({ text }) => text))
-  const kept = rows.flatMap(row => {
-    const text = textOf(row)
-    if (text === undefined) return [row]
-    if (known.has(text)) return []
-    known.add(text)
-    return [uncheck(row, text)]
-  })
-  return { rows: kept, repeated: repeated + rows.length - kept.length }
-}
-
-export function removeRows(list: NameList, isRemoved: (row: Row) => boolean): NameList {
-  const rows = list.rows.filter(row => !isRemoved(row))
-  return rows.length === 0 ? emptyList : { ...list, rows }
-}
-
-export const setEdited = (list: NameList, id: number, isEdited: boolean): NameList => ({
-  ...list,
-  rows: list.rows.map(row => (row.id === id && row.state === 'wrong' ? { ...row, isEdited } : row)),
-})
-
-/**
- * Enters the results of a preview into the rows that have not been checked. Leaves out a row if another one has the
- * same canonical form.
- */
-export function enterPreviews({ rows, repeated }: NameList, results: readonly PreviewResult[]): NameList {
-  const byInput = new Map(results.map(result => [result.input, result]))
-  const domains = new Set(rows.map(row => row.domain))
-  const kept = rows.flatMap((row): readonly Row[] => {
-    const result = byInput.get(row.text)
-    if (row.state !== 'unchecked' || !result) return [row]
-    if (result.status === 'invalid') return [{ ...toBase(row), state: 'wrong', rejection: result }]
-    const { domain, status } = result
-    if (domains.has(domain)) return []
-    domains.add(domain)
-    return [{ ...toBase(row), domain, state: status === 'existing' ? status : 'ready' }]
-  })
-  return { rows: kept, repeated: repeated + rows.length - kept.length }
-}
-
-/** Enters for how many more names the team's limit leaves room. The first rows get it. */
-export function enterRoom(list: NameList, room: number | null): NameList {
-  let left = room ?? Number.POSITIVE_INFINITY
-  const rows = list.rows.map((row): Row => {
-    const hadNone = row.state === 'wrong' && row.rejection === 'no room'
-    if (row.state !== 'ready' && !hadNone) return row
-    left -= 1
-    if (left < 0 === hadNone) return row
-    const { domain } = row
-    return { ...toBase(row), domain, ...(hadNone ? { state: 'ready' } : { state: 'wrong', rejection: 'no room' }) }
-  })
-  return { ...list, rows }
-}
-
-/** Enters the results of registering. */
-export function enterRegistrations(list: NameList, results: readonly DomainResult[]): NameList {
-  const byInput = new Map(results.map(result => [result.input, result]))
-  const rows = list.rows.map((row): Row => {
-    const result = byInput.get(row.text)
-    if (!result) return row
-    if (result.status === 'invalid') return { ...toBase(row), state: 'wrong', rejection: result }
-    return { ...toBase(row), state: 'registered', domain: result.domain }
-  })
-  return { ...list, rows }
-}
-
-/** Marks unchecked rows as ready: without previews, names are checked when they are registered. */
-export const skipPreviews = (list: NameList): NameList => ({
-  ...list,
-  rows: list.rows.map(row => (row.state === 'unchecked' ? { ...toBase(row), state: 'ready' } : row)),
-})
-
-/**
- * Follows the deletion of registered names: their rows are removed. Rows that had no room, or conflicted with a
- * registered name of the user, must be checked again.
- */
-export function followDeletion(list: NameList, domains: readonly string[]): NameList {
-  const deleted = new Set<string | undefined>(domains)
-  const isRegistered = ({ state }: Row) => state === 'existing' || state === 'registered'
-  const rest = removeRows(list, row => isRegistered(row) && deleted.has(row.domain))
-  return { ...rest, rows: rest.rows.map(row => (dependsOnTeam(row) ? uncheck(row) : row)) }
-}
-
-function dependsOnTeam(row: Row): boolean {
-  if (row.state !== 'wrong') return false
-  const { rejection } = row
-  return rejection === 'no room' || rejection.code === 'wildcard_conflict' || rejection.code === 'subdomain_conflict'
-}
+const ownConflicts: ReadonlySet<string> = new Set(['wildcard_conflict', 'subdomain_conflict'])
 
 const toBase = ({ id, origin, text }: Row) => ({ id, origin, text })
-const uncheck = (row: Row, text = row.text): Row => ({ ...toBase(row), text, state: 'unchecked' })

@@ -13,7 +13,9 @@ export const style = `
   --strong-line: color-mix(in srgb, currentColor 55%, transparent);
   --area: color-mix(in srgb, currentColor 4%, transparent);
   --quiet: color-mix(in srgb, currentColor 74%, transparent);
-  display: block; container-type: inline-size; line-height: 1.45; text-align: start;
+  --background: var(--domain-registration-background, Canvas);
+  display: block; container-type: inline-size; contain-intrinsic-inline-size: 40rem; line-height: 1.45;
+  text-align: start;
 }
 :host([hidden]), [hidden] { display: none !important; }
 *, ::before, ::after { box-sizing: border-box; }
@@ -27,11 +29,12 @@ textarea, input[type=search], input[type=text], select, button {
 }
 textarea, input[type=search], input[type=text], select {
   width: 100%; padding: .55rem .75rem; background: var(--area); border: 1px solid var(--strong-line);
+  font-size: max(1em, 16px);
 }
 select option { color: CanvasText; background: Canvas; }
 textarea {
   display: block; resize: vertical; min-height: 6.5rem; line-height: 1.5;
-  font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: .95em;
+  font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace;
 }
 textarea::placeholder { color: inherit; opacity: .62; }
 button {
@@ -52,7 +55,6 @@ button:disabled { opacity: .5; cursor: default; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 .actions { display: flex; flex-wrap: wrap; align-items: center; gap: .625rem; margin-top: .875rem; }
 .hint { color: var(--quiet); font-size: .925em; }
-.spread { margin-inline-start: auto; }
 .drop { outline: 2px dashed var(--accent); outline-offset: -6px; }
 .filters { gap: .5rem; }
 .filters button { padding: .3rem .85rem; border-radius: 99px; font-weight: 500; }
@@ -63,18 +65,24 @@ progress {
 progress::-webkit-progress-bar { background: transparent; }
 progress::-webkit-progress-value { background: var(--accent); border-radius: 99px; transition: inline-size .2s; }
 progress::-moz-progress-bar { background: var(--accent); border-radius: 99px; }
-.status { margin-top: .5rem; min-height: 1.45em; color: var(--quiet); }
+.status { color: var(--quiet); }
+.status:not(:empty) { margin-top: .5rem; }
+#add-status { min-height: 1.45em; }
+.status.good { color: var(--good); font-weight: 550; }
+.status:focus { outline: none; }
 .alert {
   margin-top: .875rem; padding: .75rem 1rem; border-radius: calc(var(--radius) * .7); border: 1px solid var(--bad);
   background: color-mix(in srgb, var(--bad) 9%, transparent);
   display: flex; flex-wrap: wrap; gap: .625rem 1rem; align-items: center; overflow-wrap: anywhere;
 }
-.alert p { flex: 1 1 16rem; }
+.alert p, .alert > div { flex: 1 1 16rem; }
+.named { margin-top: .25rem; }
+.named bdi { display: inline-block; margin-inline-end: .75em; font-weight: 550; }
 .list {
   position: relative; margin-top: .875rem; max-height: min(30rem, 62vh); overflow-y: auto; overscroll-behavior: contain;
   border: 1px solid var(--line); border-radius: calc(var(--radius) * .7);
 }
-.inner { position: relative; overflow: hidden; }
+.list > div { position: relative; overflow: hidden; }
 .row {
   position: absolute; inset-inline: 0; display: grid; grid-template-columns: 1.5rem minmax(0, 1fr) auto;
   gap: .125rem .625rem; align-items: center; padding: .5rem .875rem; min-height: 52px;
@@ -86,7 +94,7 @@ progress::-moz-progress-bar { background: var(--accent); border-radius: 99px; }
   background: color-mix(in srgb, var(--good) 16%, transparent); border-color: var(--good); color: var(--good);
 }
 .ready .mark { border-color: var(--good); color: var(--good); }
-.wrong .mark {
+.wrong .mark, .full .mark {
   background: color-mix(in srgb, var(--bad) 12%, transparent); border-color: var(--bad); color: var(--bad);
 }
 .name { overflow-wrap: anywhere; min-width: 0; }
@@ -94,7 +102,7 @@ progress::-moz-progress-bar { background: var(--accent); border-radius: 99px; }
 .name .hint { margin-inline-start: .5em; }
 .state { color: var(--quiet); font-size: .925em; white-space: nowrap; }
 .registered .state, .ready .state { color: var(--good); }
-.wrong .state { color: var(--bad); }
+.wrong .state, .full .state { color: var(--bad); }
 .detail { grid-column: 2 / -1; overflow-wrap: anywhere; font-size: .95em; }
 .detail .actions { margin-top: .5rem; gap: .5rem; }
 .detail .actions button { padding-block: .25rem; }
@@ -104,25 +112,43 @@ progress::-moz-progress-bar { background: var(--accent); border-radius: 99px; }
 .pick input {
   inline-size: 1.125rem; block-size: 1.125rem; flex: none; margin: 0 .1875rem; accent-color: var(--accent);
 }
-.team { grid-template-columns: minmax(0, 1fr) auto; padding-block: .125rem; }
+.team { grid-template-columns: minmax(0, 1fr) auto auto auto; padding-block: .125rem; }
+.team:has(.bin:not([hidden])) { padding-inline-end: .25rem; }
+button.bin { padding: 0; inline-size: 44px; }
+.steps {
+  position: sticky; bottom: 0; z-index: 1; background: var(--background);
+  margin: 0 -1.25rem -1.25rem; padding: .875rem 1.25rem; border-radius: var(--radius);
+}
 .search { display: flex; gap: .5rem; }
 .search button { flex: none; }
-.actions:not(:has(> :not([hidden]))) { display: none; }
+.actions:not(:has(> *)) { display: none; }
 .empty { padding: 1.5rem 1rem; text-align: center; color: var(--quiet); }
-.quiet-live {
+.spoken {
   position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap;
 }
 @container (max-width: 30rem) {
   section { padding: 1rem; }
+  .steps { margin: 0 -1rem -1rem; padding: .75rem 1rem; gap: .25rem .625rem; }
   .row { padding-inline: .625rem; }
   .actions > button.primary { flex: 1 1 100%; }
-  .spread { margin-inline-start: 0; }
   .row { grid-template-columns: 1.5rem minmax(0, 1fr); }
   .row .state { grid-column: 2; white-space: normal; font-size: .875em; }
   .row.wrong .state { display: none; }
-  .row.team { grid-template-columns: minmax(0, 1fr); }
-  .row.team .state { grid-column: 1; margin-inline-start: 2.25rem; padding-bottom: .375rem; margin-top: -.625rem; }
+  .detail { grid-column: 1 / -1; }
+  .detail .fix { flex: 1 1 100%; }
+  .row.team { grid-template-columns: minmax(0, 1fr) auto; }
+  .row.team .bin { grid-column: 2; grid-row: 1; }
+  .row.team :is(.state, .own) { grid-column: 1; margin-inline-start: 2.25rem; padding-bottom: .25rem; }
+  .row.team .state { margin-top: -.625rem; }
 }
 @media (prefers-reduced-motion: reduce) { progress::-webkit-progress-value { transition: none; } }
-@media (forced-colors: active) { .mark, button, section { border-color: CanvasText; } }
+@media (forced-colors: active) {
+  .mark, button, section { border-color: CanvasText; }
+  progress { border: 1px solid CanvasText; }
+  progress::-webkit-progress-value { background: Highlight; forced-color-adjust: none; }
+  progress::-moz-progress-bar { background: Highlight; forced-color-adjust: none; }
+  button[aria-pressed=true], button.primary {
+    background: Highlight; color: HighlightText; border-color: Highlight; forced-color-adjust: none;
+  }
+}
 `

@@ -1,110 +1,152 @@
-/** An entry of a list. It is drawn again when another object with the same `id` takes its place. */
-export interface ListEntry {
+import { render, type TemplateResult } from 'lit'
+import { repeat } from 'lit/directives/repeat.js'
+
+/** How far beyond the visible part entries are drawn, in pixels. */
+const OVERSCAN = 300
+/** The assumed height of an entry that has not been drawn yet, in pixels. */
+const ASSUMED_HEIGHT = 52
+
+interface Keyed {
   readonly id: number | string
 }
 
-/** How far beyond the visible part entries are drawn, in pixels. */
-const OVERSCAN = 400
-/** The assumed height of an entry that has not been drawn yet, in pixels. */
-const ASSUMED_HEIGHT = 52
-const CONTROL = 'button, input'
-
 /**
- * A list that scrolls and draws only the entries near its visible part, so 10,000 entries stay smooth. Entries may have
- * different heights: each is measured when it is drawn.
+ * Draws only the entries near the visible part of a box that scrolls. Entries may have different heights: each is
+ * measured when it is drawn. An entry in which the user writes stays drawn; from a button or checkbox that is scrolled
+ * away, the focus moves to the box, never to another entry.
  */
-export function createWindowedList<Entry extends ListEntry>(draw: (entry: Entry) => HTMLElement) {
-  const box = document.createElement('div')
-  const inner = document.createElement('div')
-  box.className = 'list'
-  box.setAttribute('part', 'list')
-  box.setAttribute('role', 'list')
-  box.tabIndex = 0
-  inner.className = 'inner'
-  inner.setAttribute('role', 'presentation')
-  box.append(inner)
+export class WindowedList<Entry extends Keyed> {
+  #entries: readonly Entry[] = []
+  #draw: ((entry: Entry) => TemplateResult) | undefined
+  #box: HTMLElement | undefined
+  #tops = new Float64Array(1)
+  /** The index from which on the tops must be summed up anew. */
+  #staleFrom = 0
+  #isPlanned = false
+  #width = 0
+  readonly #heights = new Map<Entry['id'], number>()
+  readonly #observer = globalThis.ResizeObserver && new ResizeObserver(() => this.#onResize())
 
-  let entries: readonly Entry[] = []
-  const heights = new Map<Entry['id'], number>()
-  const drawn = new Map<Entry['id'], { readonly node: HTMLElement; readonly entry: Entry }>()
-  let isPlanned = false
-
-  function plan(): void {
-    if (isPlanned) return
-    isPlanned = true
-    requestAnimationFrame(() => {
-      isPlanned = false
-      layOut()
+  /** For the directive `ref` of the box, which has one empty element. */
+  readonly attach = (box: Element | undefined): void => {
+    if (this.#box) this.#observer.unobserve(this.#box)
+    this.#box = box as HTMLElement | undefined
+    if (box) this.#observer.observe(box)
+  }
+  show(entries: readonly Entry[], draw: (entry: Entry) => TemplateResult): void {
+    if (entries !== this.#entries) this.#staleFrom = 0
+    this.#entries = entries
+    this.#draw = draw
+  }
+  readonly plan = (): void => {
+    if (this.#isPlanned) return
+    this.#isPlanned = true
+    this.#box?.ownerDocument.defaultView?.requestAnimationFrame(() => {
+      this.#isPlanned = false
+      this.draw()
     })
   }
+  scrollToTop(): void {
+    if (this.#box) this.#box.scrollTop = 0
+  }
+  /** The entry that an event is about. */
+  entryOf({ target }: Event): Entry | undefined {
+    return this.#entries[indexOf((target as Element).closest<HTMLElement>('.row'))]
+  }
 
-  function layOut(): void {
-    const active = (box.getRootNode() as ShadowRoot).activeElement
-    const hadFocus = active !== null && inner.contains(active)
-    const from = entries.findIndex(({ id }) => drawn.get(id)?.node.contains(active))
+  #onResize(): void {
+    const { clientWidth } = this.#box as HTMLElement
+    if (clientWidth !== this.#width) {
+      this.#heights.clear()
+      this.#staleFrom = 0
+    }
+    this.#width = clientWidth
+    this.plan()
+  }
+
+  draw(): void {
+    if (!this.#box?.clientWidth) return
     // Measuring an entry may move others into view, so this is repeated, with a bound.
-    for (let round = 0; round < 4; round += 1) if (!drawVisible()) break
-    const isLost = hadFocus && !inner.contains((box.getRootNode() as ShadowRoot).activeElement)
-    if (!isLost) return
-    // The entry with the focus was drawn again: its button, or that of the next entry, gets the focus.
-    const controls = entries.slice(Math.max(0, from)).map(({ id }) => drawn.get(id)?.node.querySelector(CONTROL))
-    const control = controls.find(each => each instanceof HTMLElement) ?? box
-    control.focus({ preventScroll: true })
+    for (let round = 0; round < 4; round += 1) if (!this.#drawVisible(this.#box)) break
   }
 
   /** @returns Whether a height has changed. */
-  function drawVisible(): boolean {
-    const [top, bottom] = [box.scrollTop - OVERSCAN, box.scrollTop + box.clientHeight + OVERSCAN]
-    const wanted = new Map<Entry['id'], { entry: Entry; top: number; index: number }>()
-    let y = 0
-    for (const [index, entry] of entries.entries()) {
-      const height = heights.get(entry.id) ?? ASSUMED_HEIGHT
-      if (y + height >= top && y <= bottom) wanted.set(entry.id, { entry, top: y, index })
-      y += height
+  #drawVisible(box: HTMLElement): boolean {
+    this.#sumUp()
+    const [entries, tops, inner] = [this.#entries, this.#tops, box.firstElementChild as HTMLElement]
+    const { scrollTop, clientHeight } = box
+    const first = this.#indexAt(scrollTop - OVERSCAN)
+    const last = this.#indexAt(scrollTop + clientHeight + OVERSCAN)
+    const wanted: number[] = []
+    for (let index = first; index <= last && index < entries.length; index += 1) wanted.push(index)
+    const focused = this.#indexOfFocused(box)
+    if (focused >= 0 && (focused < first || focused > last)) {
+      // What is being written stays; but a key must not press what nobody sees.
+      if (!(box.getRootNode() as ShadowRoot).activeElement?.matches('[type=text]')) box.focus({ preventScroll: true })
+      else if (focused < first) wanted.unshift(focused)
+      else wanted.push(focused)
     }
-    inner.style.height = `${y}px`
-    for (const [id, { node, entry }] of drawn) {
-      if (wanted.get(id)?.entry === entry) continue
-      node.remove()
-      drawn.delete(id)
+    render(
+      repeat(
+        wanted,
+        index => entries[index]?.id,
+        index => this.#draw?.(entries[index] as Entry),
+      ),
+      inner,
+    )
+    inner.style.height = `${tops[entries.length]}px`
+    const nodes = [...inner.children] as HTMLElement[]
+    for (const [at, node] of nodes.entries()) {
+      const index = wanted[at] as number
+      // An inline style in a template is an attribute, which a strict Content-Security-Policy forbids.
+      node.style.top = `${tops[index]}px`
+      node.dataset.index = String(index)
+      node.ariaPosInSet = String(index + 1)
+      node.ariaSetSize = String(entries.length)
     }
-    let before: Element | null = inner.firstElementChild
-    for (const [id, { entry, top, index }] of wanted) {
-      let node = drawn.get(id)?.node
-      if (!node) {
-        node = draw(entry)
-        node.setAttribute('role', 'listitem')
-        drawn.set(id, { node, entry })
-      }
-      if (node === before) before = before.nextElementSibling
-      else inner.insertBefore(node, before)
-      node.style.top = `${top}px`
-      node.setAttribute('aria-setsize', String(entries.length))
-      node.setAttribute('aria-posinset', String(index + 1))
-    }
+    const heights = nodes.map(node => node.offsetHeight)
     let hasChanged = false
-    for (const [id, { node }] of drawn) {
-      const height = node.offsetHeight
-      if (height === 0 || height === heights.get(id)) continue
-      hasChanged ||= height !== (heights.get(id) ?? ASSUMED_HEIGHT)
-      heights.set(id, height)
+    for (const [at, index] of wanted.entries()) {
+      const [{ id }, height] = [entries[index] as Entry, heights[at] as number]
+      const known = this.#heights.get(id)
+      if (height === 0 || height === known) continue
+      this.#heights.set(id, height)
+      if (height === (known ?? ASSUMED_HEIGHT)) continue
+      hasChanged = true
+      this.#staleFrom = Math.min(this.#staleFrom, index)
     }
     return hasChanged
   }
 
-  box.addEventListener('scroll', plan, { passive: true })
-  let width = 0
-  new ResizeObserver(() => {
-    if (box.clientWidth !== width) heights.clear()
-    width = box.clientWidth
-    plan()
-  }).observe(box)
-
-  return {
-    box,
-    show(all: readonly Entry[]): void {
-      entries = all
-      plan()
-    },
+  #sumUp(): void {
+    const size = this.#entries.length
+    if (this.#tops.length !== size + 1) {
+      this.#tops = new Float64Array(size + 1)
+      this.#staleFrom = 0
+    }
+    for (let index = this.#staleFrom; index < size; index += 1) {
+      const height = this.#heights.get((this.#entries[index] as Entry).id) ?? ASSUMED_HEIGHT
+      this.#tops[index + 1] = (this.#tops[index] as number) + height
+    }
+    this.#staleFrom = size
+  }
+  /** The index of the entry at a height. */
+  #indexAt(y: number): number {
+    let [low, high] = [0, this.#entries.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.#tops[middle + 1] as number) < y) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+  #indexOfFocused(box: HTMLElement): number {
+    const row = (box.getRootNode() as ShadowRoot).activeElement?.closest<HTMLElement>('.row')
+    if (!row || !box.contains(row)) return -1
+    const likely = indexOf(row)
+    const id = row.dataset.id
+    return String(this.#entries[likely]?.id) === id ? likely : this.#entries.findIndex(entry => String(entry.id) === id)
   }
 }
+
+const indexOf = (row: HTMLElement | null): number => Number(row?.dataset.index ?? -1)

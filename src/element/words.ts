@@ -54,7 +54,8 @@ const reasons = {
   subdomain_conflict: 'would cover names that you have registered; delete these first',
 } as const satisfies Partial<Record<HostnameReason | ConflictCode, ReasonSentence>>
 
-const signInAgain = 'You are not signed in, or your session has ended. Sign in again, then continue.'
+const signInAgain =
+  'You are not signed in, or your session has ended. Sign in again in another tab, then continue here.'
 const ourFault = 'Something went wrong on our side. Try again in a minute.'
 
 /** For each code of an error, the sentence to show. Without one, its message is shown. */
@@ -73,9 +74,28 @@ const failures: Readonly<Record<string, string | ((error: CallError) => string)>
   unreachable: 'The service cannot be reached. Check your connection, then continue.',
 }
 
+/** How many names of the pasted list are in each state. */
+export interface Counts {
+  readonly ready: number
+  readonly registered: number
+  readonly correctable: number
+  /** Cannot be registered, and nobody knows what was meant. */
+  readonly hopeless: number
+  /** The team's limit leaves no room. */
+  readonly full: number
+  /** Left out, because another row has the same name. */
+  readonly repeated: number
+}
+
+/** The parts of a sentence, without those of which there are none. */
+const join = (first: string, ...others: readonly (readonly [count: number, part: string])[]) =>
+  [first, ...others.flatMap(([count, part]) => (count > 0 ? [part] : []))].join(', ')
+
 /** The English words, which apply where the option `words` has none. */
 export const english = {
+  missingUrl: 'The attribute "url" is missing, or is no URL.',
   addTitle: 'Add names',
+  addMore: 'Add more names',
   paste: 'Hostnames: one per line, or cells copied from a spreadsheet',
   placeholder: 'www.example.com\n*.example.org',
   check: 'Check names',
@@ -87,7 +107,7 @@ export const english = {
   columnNumber: (number: number) => `Column ${number}`,
   nothingFound: 'There is no name in it.',
   all: (count: number) => `All ${digits(count)}`,
-  toCorrect: (count: number) => `To correct ${digits(count)}`,
+  problems: (count: number) => `With a problem ${digits(count)}`,
   useAll: (count: number) => (count === 1 ? 'Use the correction' : `Use all ${digits(count)} corrections`),
   use: (domain: string) => `Use ${domain}`,
   edit: (input: string) => `Edit ${input}`,
@@ -95,55 +115,82 @@ export const english = {
   save: 'Check',
   remove: (input: string) => `Remove ${input} from the list`,
   removeShort: 'Remove',
+  removeHopeless: (count: number) =>
+    count === 1 ? 'Remove the one that cannot be registered' : `Remove all ${digits(count)} that cannot be registered`,
+  checkAgain: 'Check again',
   clear: 'Clear the list',
   register: (count: number) => `Register ${names(count)}`,
   goOn: 'Continue',
   stop: 'Stop',
   checking: (done: number, total: number) => `Checked ${digits(done)} of ${names(total)}`,
   registering: (done: number, total: number) => `Registered ${digits(done)} of ${names(total)}`,
-  checked: (ready: number, wrong: number, repeated: number) =>
-    [
+  deleting: (done: number, total: number) => `Deleted ${digits(done)} of ${names(total)}`,
+  retrying: 'No answer yet. Trying again…',
+  checked: ({ ready, correctable, hopeless, full, repeated }: Counts) =>
+    join(
       `${names(ready)} can be registered`,
-      ...(wrong > 0 ? [`${digits(wrong)} ${wrong === 1 ? 'needs' : 'need'} a correction`] : []),
-      ...(repeated > 0 ? [`${digits(repeated)} repeated ${repeated === 1 ? 'row' : 'rows'} left out`] : []),
-    ].join(', '),
-  registered: (count: number, left: number) =>
-    `Done: ${names(count)} registered${left > 0 ? `, ${digits(left)} still to correct` : ''}.`,
+      [correctable, `${digits(correctable)} ${correctable === 1 ? 'needs' : 'need'} a correction`],
+      [hopeless, `${digits(hopeless)} cannot be registered`],
+      [full, `your limit leaves no room for ${digits(full)}`],
+      [repeated, `${digits(repeated)} repeated ${repeated === 1 ? 'row' : 'rows'} left out`],
+    ),
+  registered: ({ registered, correctable, hopeless, full }: Counts) =>
+    `${join(
+      `Done: ${names(registered)} registered`,
+      [correctable, `${digits(correctable)} still to correct`],
+      [hopeless, `${digits(hopeless)} cannot be registered`],
+      [full, `no room for ${digits(full)}`],
+    )}.`,
   stopped: (left: number) => `Stopped. ${names(left)} ${left === 1 ? 'is' : 'are'} left: continue whenever you like.`,
   sentFrom: (input: string) => `from ${input}`,
   stateUnchecked: 'Not checked yet',
   stateReady: 'Ready',
   stateExisting: 'Already registered',
-  stateWrong: 'To correct',
+  stateCorrectable: 'To correct',
+  stateHopeless: 'Cannot be registered',
+  stateFull: 'No room',
   stateRegistered: 'Registered',
   list: 'Names in your list',
-  namesTitle: (shown: number, isAll: boolean) => `Registered names (${digits(shown)}${isAll ? '' : '+'})`,
+  /** `all`: how many names have been loaded; `isAll`: whether there are no more. */
+  namesTitle: (shown: number, all: number, isAll: boolean) =>
+    `Registered names (${shown === all ? '' : `${digits(shown)} of `}${digits(all)}${isAll ? '' : '+'})`,
   search: 'Search your registered names',
   searchButton: 'Search',
+  loading: 'Loading…',
+  searching: 'Searching…',
   noNames: 'No names yet. Paste some above.',
   notFound: 'No registered name matches.',
   more: 'Show more',
   selectAll: 'Select all',
   selectNone: 'Select none',
+  deleteOne: (domain: string) => `Delete ${domain}`,
   deleteSelected: (count: number) => `Delete ${names(count)}`,
   askDelete: (count: number) => `Delete ${names(count)}? ${count === 1 ? 'It' : 'They'} will no longer be monitored.`,
+  andMore: (count: number) => `and ${digits(count)} more`,
   confirmDelete: 'Delete',
   cancel: 'Keep',
   deleted: (count: number) => `${names(count)} deleted.`,
   retry: 'Try again',
-  noRoom: 'Your limit leaves no room for this name.',
   reasons: reasons as Readonly<Record<string, ReasonSentence>>,
-  quote: (input: string) => `“${input}”`,
   failures,
 }
+
+/** The words that apply: the English ones, except where an application has its own. */
+export function completeWords(own: Partial<ElementWords> | null | undefined): ElementWords {
+  return merge({ ...english, failures: merge(english.failures, own?.failures) }, { ...own, failures: undefined })
+}
+const merge = <Words extends object>(words: Words, own: object = {}): Words => ({
+  ...words,
+  ...Object.fromEntries(Object.entries(own).filter(([, value]) => value != null)),
+})
 
 type EnglishWords = typeof english
 
 /**
  * All words of the element. Functions get numbers, so that languages can form their plurals.
  *
- * `reasons` has, for each `reason` of a preview, the end of a sentence that begins with the quoted name, without its
- * full stop. A reason that is missing gets the service's message. `failures` has the sentence for each code of an
- * error; a code that is missing gets the error's message.
+ * `reasons` has, for each `reason` of a preview, what is wrong with the name, without a full stop. It stands below the
+ * name, so it does not repeat it. A reason that is missing gets the service's message. `failures` has the sentence for
+ * each code of an error; a code that is missing gets the error's message.
  */
 export interface ElementWords extends EnglishWords {}

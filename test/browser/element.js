@@ -92,7 +92,7 @@ async function visit(use, { expected = /^$/, ...options } = {}) {
 }
 
 const button = (page, name) => page.getByRole('button', { name })
-const status = page => page.locator('p.status')
+const status = page => page.locator('#add-status')
 /** Pastes text as the clipboard does. */
 const paste = (page, text) =>
   page.getByLabel(/^Hostnames/).evaluate((field, pasted) => {
@@ -137,12 +137,15 @@ function createDirtyList() {
 test('a dirty list of 300 rows becomes 280 registered names in three clicks', async () => {
   await visit(async page => {
     await paste(page, createDirtyList().join('\n'))
-    await waitFor(page, '250 names can be registered, 40 need a correction, 10 repeated rows left out')
+    await waitFor(
+      page,
+      '250 names can be registered, 30 need a correction, 10 cannot be registered, 10 repeated rows left out',
+    )
     assert.equal(await page.locator('button.primary:visible').innerText(), 'Use all 30 corrections')
     await button(page, 'Use all 30 corrections').click()
-    await waitFor(page, '280 names can be registered, 10 need a correction')
+    await waitFor(page, '280 names can be registered, 10 cannot be registered')
     await button(page, 'Register 280 names').click()
-    await waitFor(page, 'Done: 280 names registered, 10 still to correct.')
+    await waitFor(page, 'Done: 280 names registered, 10 cannot be registered.')
     assert.equal(await countNames(), 280)
     await page.getByRole('heading', { name: 'Registered names (280)' }).waitFor()
     assert.match((await readRows(page))[0], /host-0\.example\.com\s+Registered/)
@@ -152,16 +155,16 @@ test('a dirty list of 300 rows becomes 280 registered names in three clicks', as
 test('each row shows the name as people read it, what is wrong, and the correction as a button', async () => {
   await visit(async page => {
     await paste(page, ' BÜCHER.de\nhttps://www.example.com/a\nxn--pple-43d.com\n<img src=x onerror=alert(1)>')
-    await waitFor(page, '2 names can be registered, 2 need a correction')
+    await waitFor(page, '2 names can be registered, 1 needs a correction, 1 cannot be registered')
     await button(page, 'All 4').click()
     const rows = await readRows(page)
     assert.match(rows[0], /bücher\.de\s*from BÜCHER\.de\s+Ready/)
-    assert.match(rows[1], /is a web address.*Use www\.example\.com/s)
+    assert.match(rows[1], /Is a web address.*Use www\.example\.com/s)
     // A look-alike of apple.com is shown as A-labels.
     assert.match(rows[2], /xn--pple-43d\.com\s+Ready/)
     assert.match(rows[3], /<img src=x onerror=alert\(1\)>/)
     await button(page, 'Use www.example.com').click()
-    await waitFor(page, '3 names can be registered, 1 need')
+    await waitFor(page, '3 names can be registered, 1 cannot')
     await button(page, /^Edit </).click()
     await page.getByRole('textbox', { name: /^Edit </ }).press('Escape')
     await button(page, /^Edit </).click()
@@ -271,7 +274,7 @@ test('the registered names can be searched and deleted after a question', async 
     assert.equal(await countNames(), 3)
     await button(page, 'Delete 1 name').click()
     await button(page, /^Delete$/).click()
-    await page.getByRole('heading', { name: 'Registered names (2)' }).waitFor()
+    await page.getByRole('heading', { name: 'Registered names (0 of 2)' }).waitFor()
     assert.equal(await countNames(), 2)
   })
 })
@@ -285,14 +288,14 @@ test('a registered wildcard or IP address is found, and what is no hostname is n
       for (const question of ['*.example.com', '8.8.8.8']) {
         await page.getByRole('searchbox').fill(question)
         await page.keyboard.press('Enter')
-        await page.getByRole('heading', { name: 'Registered names (1)' }).waitFor()
+        await page.getByRole('heading', { name: 'Registered names (1 of 3)' }).waitFor()
         await page.getByRole('checkbox', { name: question }).waitFor()
         await page.getByRole('searchbox').fill('')
         await page.getByRole('heading', { name: 'Registered names (3)' }).waitFor()
       }
       await page.getByRole('searchbox').fill('a b')
       await page.keyboard.press('Enter')
-      await page.getByRole('heading', { name: 'Registered names (0)' }).waitFor()
+      await page.getByRole('heading', { name: 'Registered names (0 of 3)' }).waitFor()
       await page.getByText('No registered name matches.').waitFor()
     },
     { expected: /status of 400/ },
@@ -309,7 +312,7 @@ for (const [what, operations, present, absent] of [
       async page => {
         await paste(page, 'a.example.com\nb.example.com/x')
         await button(page, /^Register [12] names?$/).click()
-        await waitFor(page, '1 name registered, 1 still to correct')
+        await waitFor(page, /1 name registered, 1 (still to correct|cannot be registered)/)
         await page
           .getByText(/has a path|path/)
           .first()
@@ -323,7 +326,7 @@ for (const [what, operations, present, absent] of [
 }
 
 for (const [status, error, headers, sentence] of [
-  [401, 'unauthorized', {}, /You are not signed in/],
+  [401, 'unauthorized', {}, /Sign in again/],
   [403, 'domain_limit_reached', {}, /Your limit is reached.*At most 3/],
   [429, 'too_many_requests', { 'Retry-After': '60' }, /Too many requests/],
   [503, 'domain_registration_unavailable', { 'Retry-After': '60' }, /saved, but monitoring has not begun/],
@@ -339,7 +342,9 @@ for (const [status, error, headers, sentence] of [
         await page.getByRole('alert').getByText(sentence).waitFor()
         assert.equal(await countNames(), 0)
         intercept = undefined
-        await button(page, 'Continue').click()
+        // No name has room, so nothing can be continued until there is.
+        if (status === 403) await button(page, 'Check again').click()
+        await button(page, status === 403 ? 'Register 2 names' : 'Continue').click()
         await waitFor(page, 'Done: 2 names registered.')
         assert.equal(await countNames(), 2)
       },
@@ -352,7 +357,7 @@ test('a session that has ended is reported as soon as the page opens', async () 
   intercept = (_, response) => answer(response, 401, { error: 'unauthorized', message: 'Log in.' })
   await visit(
     async page => {
-      await page.getByRole('alert').getByText('You are not signed in').waitFor()
+      await page.getByRole('alert').getByText('Sign in again').waitFor()
       intercept = undefined
       await button(page, 'Try again').click()
       await page.getByText('No names yet').waitFor()
@@ -385,7 +390,7 @@ test('for a team near its limit, names are checked, and those that have no room 
     await waitFor(page, 'Done: 3 names registered')
     await button(page, 'Clear the list').click()
     await paste(page, 'a.example.com\nd.example.com\nhttps://e.example.com/')
-    await page.getByText('Your limit leaves no room for this name.').first().waitFor()
+    await page.locator('.state', { hasText: 'No room' }).first().waitFor()
     await button(page, 'Use e.example.com').waitFor()
   })
 })
@@ -394,7 +399,7 @@ test('as many of the pasted names can be registered as the limit has room for, a
   serve({ maxDomains: 2 })
   await visit(async page => {
     await paste(page, Array.from({ length: 100 }, (_, index) => `n${index}.example.com`).join('\n'))
-    await waitFor(page, '2 names can be registered, 98 need a correction')
+    await waitFor(page, '2 names can be registered, your limit leaves no room for 98')
     assert.equal(calls.filter(call => call.endsWith('/preview')).length, 1)
     await button(page, 'Register 2 names').click()
     await waitFor(page, 'Done: 2 names registered')
@@ -429,7 +434,7 @@ test('after names are deleted, the list above forgets them and checks what they 
       await button(page, 'Register 2 names').click()
       await waitFor(page, 'Done: 2 names registered')
       await paste(page, '*.example.com\nc.example.org')
-      await page.getByText('Your limit leaves no room for this name.').waitFor()
+      await page.locator('.state', { hasText: 'No room' }).waitFor()
       await page.getByText('would cover names that you have registered; delete these first').waitFor()
       await button(page, 'Select all').click()
       await button(page, 'Delete 2 names').click()
@@ -501,11 +506,11 @@ test('words can be replaced, and sentences by reason come from a catalogue', asy
     await page.evaluate(() => {
       const element = document.querySelector('domain-registration')
       const reasons = { url: 'ist eine URL und kein Hostname' }
-      element.words = { addTitle: 'Namen hinzufügen', quote: input => `„${input}“`, reasons }
+      element.words = { addTitle: 'Namen hinzufügen', reasons }
     })
     await page.getByRole('heading', { name: 'Namen hinzufügen' }).waitFor()
     await paste(page, 'https://a.example.com/\nb.example.com')
-    await page.getByText('„https://a.example.com/“ ist eine URL und kein Hostname.').waitFor()
+    await page.getByText('Ist eine URL und kein Hostname.').waitFor()
   })
 })
 

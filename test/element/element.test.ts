@@ -21,8 +21,12 @@ test('the German catalogue of the examples fits, and the English one has no tech
   }
 })
 
+const none = { ready: 0, registered: 0, correctable: 0, hopeless: 0, full: 0, repeated: 0 }
+
 test('the English words about one name are in the singular', () => {
-  expect(english.checked(1, 1, 1)).toBe('1 name can be registered, 1 needs a correction, 1 repeated row left out')
+  expect(english.checked({ ...none, ready: 1, correctable: 1, repeated: 1 })).toBe(
+    '1 name can be registered, 1 needs a correction, 1 repeated row left out',
+  )
   expect(english.askDelete(1)).toBe('Delete 1 name? It will no longer be monitored.')
   expect(english.useAll(1)).toBe('Use the correction')
 })

@@ -1,9 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import { readFile, readList } from '../../src/element/read-list.ts'
+import { type PastedList, readFile, readList } from '../../src/element/read-list.ts'
 
+function read(text: string): PastedList {
+  const steps = readList(text)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
 /** The names that are added if the user keeps the column that the element has chosen. */
 function namesOf(text: string): readonly string[] {
-  const list = readList(text)
+  const list = read(text)
   return 'names' in list ? list.names : (list.columns[list.likely]?.cells ?? [])
 }
 
@@ -12,25 +19,31 @@ test.each<[what: string, text: string, names: string[]]>([
   ['names in one line', 'a.com, b.com;c.com  d.com', ['a.com', 'b.com', 'c.com', 'd.com']],
   ['several names in each line', 'a.com,b.com\nc.com,d.com\ne.com,', ['a.com', 'b.com', 'c.com', 'd.com', 'e.com']],
   ['a line that is no list of names', 'see a.com, please', ['see a.com, please']],
-  ['cells of one column', 'Domain\na.com\nb.com', ['Domain', 'a.com', 'b.com']],
+  ['cells of one column, with its title', 'Domain\na.com\nb.com', ['a.com', 'b.com']],
+  ['quoted cells of one column', '"Domain name"\n"a.com"', ['a.com']],
+  ['one row of cells', 'Acme\ta.com\t2024-01-01', ['a.com']],
+  ['the line of Excel that names the delimiter', '\uFEFFsep=;\r\nName;Host\r\nA;a.com\r\n', ['a.com']],
+  ['a hosts file', '9.9.9.9 a.com\n9.9.9.10 b.com c.com', ['a.com', 'b.com', 'c.com']],
+  ['commas of other scripts', 'a.com، b.com、c.com', ['a.com', 'b.com', 'c.com']],
   ['cells of a spreadsheet', 'No\tHost\tOwner\n1\ta.com\tx@y.com\n2\tb.com\tz@y.com', ['a.com', 'b.com']],
   ['CSV without titles', '1;a.com;1.5\n2;b.com;2.25\n', ['a.com', 'b.com']],
   ['CSV with quotes', 'note,host\r\n"a ""b"", c","a.com"\r\n"two\nlines",b.com', ['a.com', 'b.com']],
-  ['an unclosed quote', 'host,note\na.com,"x\nb.com,y', ['a.com']],
+  ['an unclosed quote', 'host,note\na.com,"x\nb.com,y', ['a.com', 'b.com']],
+  ['an unclosed quote before another', 'note,host\n"x,a.com\ny,b.com\n"z",c.com', ['a.com', 'b.com', 'c.com']],
   ['IP addresses', 'ip,version\n192.0.2.1,1.5\n192.0.2.2,2.5', ['192.0.2.1', '192.0.2.2']],
 ])('reads %s', (_, text, names) => {
   expect(namesOf(text)).toEqual(names)
 })
 
 test('columns have the titles of the first row, if it has no name', () => {
-  expect(readList('No\tHost\n1\ta.com')).toEqual({
+  expect(read('No\tHost\n1\ta.com')).toMatchObject({
     columns: [
       { title: 'No', cells: ['1'] },
       { title: 'Host', cells: ['a.com'] },
     ],
     likely: 1,
   })
-  expect(readList('1\ta.com\n2\tb.com')).toMatchObject({ columns: [{ title: '' }, { title: '' }], likely: 1 })
+  expect(read('1\ta.com\n2\tb.com')).toMatchObject({ columns: [{ title: '' }, { title: '' }], likely: 1 })
 })
 
 test('a list of 200,000 lines is read at once', () => {

@@ -1,18 +1,5 @@
 import { expect, test } from 'vitest'
-import {
-  addNames,
-  emptyList,
-  enterPreviews,
-  enterRegistrations,
-  enterRoom,
-  followDeletion,
-  type NameList,
-  removeRows,
-  replaceTexts,
-  setEdited,
-  skipPreviews,
-  suggestionOf,
-} from '../../src/element/rows.ts'
+import { NameList } from '../../src/element/rows.ts'
 import type { InvalidPreview } from '../../src/wire/response.ts'
 
 const rejected = (input: string, details: Partial<InvalidPreview> = {}): InvalidPreview => ({
@@ -23,82 +10,146 @@ const free = (input: string, domain = input.toLowerCase()) => ({ status: 'create
 const existing = (input: string) => ({ status: 'existing', input, domain: input }) as const
 const registered = (input: string) => ({ status: 'created', input, domain: input, domainId: `id of ${input}` }) as const
 
-const pasted = (...names: string[]) => addNames(emptyList, names)
-/** A list with rows of all states but `unchecked`, which is never left after a preview. */
-const checked = () => {
-  const list = enterPreviews(pasted('a.com', 'A.com', 'old.com', 'https://b.com/', 'full.com', '*.c.com'), [
-    ...[free('a.com'), free('A.com'), existing('old.com'), rejected('https://b.com/', { suggestion: 'b.com' })],
-    ...[free('full.com'), rejected('*.c.com', { code: 'subdomain_conflict', reason: 'subdomain_conflict' })],
-  ])
-  return enterRoom(list, 1)
+type Change = (list: NameList) => void
+const add =
+  (...names: readonly string[]): Change =>
+  list =>
+    names.forEach(name => {
+      list.add(name)
+    })
+const preview =
+  (...results: Parameters<NameList['enterPreviews']>[0]): Change =>
+  list =>
+    list.enterPreviews(results)
+function make(...changes: readonly Change[]): NameList {
+  const list = new NameList()
+  for (const change of changes) change(list)
+  return list
 }
+/** A list with rows of all states but `unchecked` and `registered`. */
+const checked: readonly Change[] = [
+  add('a.com', 'A.com', 'old.com', 'https://b.com/', 'b@c.com', 'full.com', '*.c.com'),
+  preview(
+    ...[
+      free('a.com'),
+      free('A.com'),
+      existing('old.com'),
+      rejected('https://b.com/', { suggestion: 'b.com', certain: true }),
+    ],
+    ...[rejected('b@c.com', { suggestion: 'c.com', certain: false }), free('full.com')],
+    rejected('*.c.com', { code: 'subdomain_conflict', reason: 'subdomain_conflict' }),
+  ),
+  list => list.enterRoom(1),
+]
+const after = (...changes: readonly Change[]) => make(...checked, ...changes)
+const written = [
+  'a.com ready',
+  'old.com existing',
+  'https://b.com/ correctable',
+  'b@c.com guessed',
+  'full.com full',
+  '*.c.com hopeless',
+]
 
 /** Writes each row as its text and its state. */
 const read = ({ rows }: NameList) => rows.map(({ text, state }) => `${text} ${state}`)
 
 test.each<[what: string, list: NameList, rows: string[], repeated?: number]>([
-  ['names that are pasted', pasted(' a.com ', '', 'b.com'), ['a.com unchecked', 'b.com unchecked']],
-  ['a name twice', pasted('a.com', 'a.com'), ['a.com unchecked'], 1],
-  ['names pasted later', addNames(pasted('a.com'), ['b.com', 'a.com']), ['a.com unchecked', 'b.com unchecked'], 1],
-  [
-    'a preview',
-    checked(),
-    ['a.com ready', 'old.com existing', 'https://b.com/ wrong', 'full.com wrong', '*.c.com wrong'],
-    1,
-  ],
+  ['names that are pasted', make(add(' a.com ', '', 'b.com')), ['a.com unchecked', 'b.com unchecked']],
+  ['a name twice', make(add('a.com', 'a.com')), ['a.com unchecked'], 1],
+  ['names pasted later', make(add('a.com'), add('b.com', 'a.com')), ['a.com unchecked', 'b.com unchecked'], 1],
+  ['a preview', after(), written, 1],
   [
     'a preview whose parts come in another order',
-    enterPreviews(enterPreviews(pasted('a.com', 'A.com'), [free('A.com')]), [free('a.com')]),
-    ['A.com ready'],
+    make(add('a.com', 'A.com'), preview(free('A.com')), preview(free('a.com'))),
+    ['a.com ready'],
     1,
   ],
   [
     'a preview of another spelling of a registered name',
-    enterPreviews(addNames(enterRegistrations(checked(), [registered('a.com')]), ['A.COM']), [free('A.COM')]),
-    read(checked()).with(0, 'a.com registered'),
+    after(list => list.enterRegistrations([registered('a.com')]), add('A.COM'), preview(free('A.COM'))),
+    written.with(0, 'a.com registered'),
     2,
   ],
-  ['a preview of a row that is gone', enterPreviews(pasted('a.com'), [free('b.com')]), ['a.com unchecked']],
-  ['no preview', skipPreviews(pasted('a.com')), ['a.com ready']],
-  ['a correction', replaceTexts(checked(), suggestionOf), read(checked()).with(2, 'b.com unchecked'), 1],
+  ['a preview of a row that is gone', make(add('a.com'), preview(free('b.com'))), ['a.com unchecked']],
+  ['no preview', make(add('a.com'), list => list.skipPreviews()), ['a.com ready']],
+  ['the corrections', after(list => list.useCorrections()), written.with(2, 'b.com unchecked'), 1],
   [
     'a correction to the text of another row',
-    replaceTexts(addNames(checked(), ['b.com']), suggestionOf),
-    [...read(checked()).toSpliced(2, 1), 'b.com unchecked'],
+    after(add('b.com'), list => list.useCorrections()),
+    [...written.toSpliced(2, 1), 'b.com unchecked'],
     2,
   ],
-  ['two corrections to one name', replaceTexts(pasted('x', 'y'), () => 'b.com'), ['b.com unchecked'], 1],
-  ['the removal of a row', removeRows(checked(), ({ id }) => id === 1), read(checked()).slice(1), 1],
-  ['a preview that finds more room', enterRoom(checked(), 2), read(checked()).with(3, 'full.com ready'), 1],
-  ['a preview that finds no limit', enterRoom(checked(), null), read(checked()).with(3, 'full.com ready'), 1],
-  ['a preview of a team above its limit', enterRoom(checked(), -5), read(checked()).with(0, 'a.com wrong'), 1],
-  ['the removal of all rows', removeRows(pasted('a.com', 'a.com'), () => true), []],
-  ['registering', enterRegistrations(checked(), [registered('a.com')]), read(checked()).with(0, 'a.com registered'), 1],
+  [
+    'two corrections to one name',
+    make(
+      add('x', 'y'),
+      list => list.replace(0, 'b.com'),
+      list => list.replace(1, 'b.com'),
+    ),
+    ['b.com unchecked'],
+    1,
+  ],
+  ['no room at all', after(list => list.enterRoom(-3)), written.with(0, 'a.com full'), 1],
+  ['no limit', after(list => list.enterRoom(null)), written.with(4, 'full.com ready'), 1],
+  [
+    'the removal of a row that had room',
+    after(list => list.remove(({ id }) => id === 0)),
+    written.slice(1).with(3, 'full.com ready'),
+    1,
+  ],
+  [
+    'the removal of a registered row, which does not make room',
+    after(
+      list => list.enterRegistrations([registered('a.com')]),
+      list => list.remove(({ id }) => id === 0),
+    ),
+    written.slice(1),
+    1,
+  ],
+  ['the removal of all rows', make(add('a.com', 'a.com'), list => list.remove(() => true)), []],
+  [
+    'another check of those without room',
+    after(list => list.recheck(({ state }) => state === 'full')),
+    written.with(4, 'full.com unchecked'),
+    1,
+  ],
   [
     'registering a name that another team took meanwhile',
-    enterRegistrations(checked(), [rejected('a.com', { code: 'domain_already_licensed' })]),
-    read(checked()).with(0, 'a.com wrong'),
+    after(list => list.enterRegistrations([rejected('a.com', { code: 'domain_already_licensed' })])),
+    written.with(0, 'a.com hopeless'),
     1,
   ],
   [
     'the deletion of a registered name',
-    followDeletion(enterRegistrations(checked(), [registered('a.com')]), ['a.com', 'x.c.com']),
-    ['old.com existing', 'https://b.com/ wrong', 'full.com unchecked', '*.c.com unchecked'],
+    after(
+      list => list.enterRegistrations([registered('a.com')]),
+      list => list.followDeletion(['a.com', 'x.c.com']),
+    ),
+    [...written.slice(1, 4), 'full.com unchecked', '*.c.com unchecked'],
     1,
   ],
-])('after %s, the rows are right', (_, list, rows, repeated = 0) => {
+])('after %s, the rows and their counts are right', (_, list, rows, repeated = 0) => {
   expect(read(list)).toEqual(rows)
-  expect(list.repeated).toBe(repeated)
-  expect(new Set(list.rows.map(({ id }) => id)).size).toBe(rows.length)
+  expect([list.size, list.repeated]).toEqual([rows.length, repeated])
+  for (const { state } of list.rows) {
+    expect(list.count(state)).toBe(list.rows.filter(row => row.state === state).length)
+  }
 })
 
-test('rows keep what was pasted, and unchanged rows stay the same objects, so they are not drawn again', () => {
-  const before = checked()
-  const after = replaceTexts(before, suggestionOf)
-  expect(after.rows[2]).toEqual({ id: 4, origin: 'https://b.com/', text: 'b.com', state: 'unchecked' })
-  expect(after.rows.filter((row, index) => row !== before.rows[index])).toHaveLength(1)
-  const editing = setEdited(before, 4, true)
-  expect(editing.rows[2]).toEqual({ ...before.rows[2], isEdited: true })
-  expect(setEdited(editing, 4, false).rows[2]).toEqual({ ...before.rows[2], isEdited: false })
-  expect(setEdited(before, 1, true)).toEqual(before)
+test('what is written into a row is kept, and the row keeps what was pasted', () => {
+  const list = after(list => list.write(4, 'typed'))
+  expect(list.rows[3]).toMatchObject({ state: 'guessed', draft: 'typed' })
+  list.write(0, 'not wrong')
+  expect(list.rows[0]).not.toHaveProperty('draft')
+  list.replace(4, 'c.com')
+  expect(list.rows[3]).toEqual({ id: 4, origin: 'b@c.com', text: 'c.com', state: 'unchecked' })
+})
+
+test('rows that do not change stay the same objects', () => {
+  const list = after()
+  const before = list.rows
+  expect(list.rows).toBe(before)
+  list.useCorrections()
+  expect(list.rows.filter((row, index) => row !== before[index])).toHaveLength(1)
 })

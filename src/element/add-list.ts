@@ -1,0 +1,247 @@
+import type { CallError } from '../client/errors.ts'
+import { previewAll, type RegisterAllOptions, type RegisterResult, registerAll } from '../client/operations.ts'
+import type { PreviewResult } from '../wire/response.ts'
+import { type PastedTable, readFile, readList } from './read-list.ts'
+import { NameList, type Row } from './rows.ts'
+import type { RegisteredName } from './types.ts'
+import { type Ending, isLimit, isNotOffered, type Sentence, type Surroundings, Work } from './work.ts'
+
+/** How long reading a pasted list may block the page, in milliseconds. */
+const SLICE = 12
+
+/** The list that a customer pastes, checks, corrects and registers. Does not know how it is drawn. */
+export class AddList {
+  readonly names = new NameList()
+  readonly work: Work
+  /** What has happened. */
+  status: Sentence | undefined
+  isDone = false
+  /** What is wrong with what was pasted. */
+  notice: Sentence | undefined
+  /** A pasted table, while the user chooses its column. */
+  table: PastedTable | undefined
+  /** Whether the field for pasting is shown although the list has names. */
+  isAdding = false
+  /** Whether only the rows with a problem are shown. */
+  isFiltered = false
+  /** After a stop or a failure, nothing begins until the user continues. */
+  isStopped = false
+  /** Whether names were added since the last check: if some are wrong, these are shown first. */
+  #hasNew = false
+  /** Counts the lists: what is still being read when the list is cleared is not added. */
+  #turn = 0
+  readonly #around: Surroundings
+  readonly #onRegistered: (names: readonly RegisteredName[]) => void
+
+  constructor(around: Surroundings, onRegistered: (names: readonly RegisteredName[]) => void) {
+    this.#around = around
+    this.#onRegistered = onRegistered
+    this.work = new Work(around)
+  }
+
+  async pasteFile(file: Blob): Promise<void> {
+    // A dropped folder cannot be read.
+    const text = await readFile(file).catch(() => undefined)
+    if (text !== undefined) return this.paste(text)
+    this.notice = words => words.notText
+    this.#around.changed()
+  }
+  async paste(text: string): Promise<void> {
+    const pasted = await this.#inSlices(readList(text))
+    if (!pasted) return
+    if ('names' in pasted) return this.add(pasted.names)
+    this.table = pasted
+    this.#around.focus('#column')
+  }
+  async takeColumn(index: number | undefined): Promise<void> {
+    const column = index === undefined ? undefined : this.table?.columns[index]
+    this.table = undefined
+    if (column) return this.add(column.cells)
+    this.#around.focus('#paste')
+  }
+  async add(pasted: readonly string[]): Promise<void> {
+    const { names } = this
+    function* addAll() {
+      for (const name of pasted) yield names.add(name)
+    }
+    await this.#inSlices(addAll())
+    const isNothing = pasted.every(name => name.trim() === '')
+    this.notice = isNothing ? words => words.nothingFound : undefined
+    if (isNothing) return this.#around.changed()
+    this.#hasNew = true
+    this.work.failure = undefined
+    this.isFiltered = false
+    this.isAdding = false
+    this.#around.focus('#add-status')
+    await this.check()
+  }
+  /** Lets the page draw and react now and then. @returns `undefined` if the list was cleared meanwhile. */
+  async #inSlices<Result>(steps: Generator<unknown, Result>): Promise<Result | undefined> {
+    const turn = this.#turn
+    for (let end = performance.now() + SLICE; turn === this.#turn; ) {
+      const { done, value } = steps.next()
+      if (done) return value
+      if (performance.now() < end) continue
+      await new Promise(resolve => setTimeout(resolve))
+      end = performance.now() + SLICE
+    }
+    return undefined
+  }
+  addMore(): void {
+    this.isAdding = true
+    this.#around.focus('#paste')
+  }
+
+  useCorrections(): void {
+    this.names.useCorrections()
+    void this.check()
+  }
+  replace(id: number, text: string): void {
+    const trimmed = text.trim()
+    if (trimmed === '') return
+    this.names.replace(id, trimmed)
+    void this.check()
+  }
+  write(id: number, draft: string | undefined): void {
+    this.names.write(id, draft)
+    this.#around.changed()
+  }
+  remove(isRemoved: (row: Row) => boolean): void {
+    this.names.remove(isRemoved)
+    this.#settle()
+  }
+  stop(): void {
+    this.#turn += 1
+    this.work.stop()
+  }
+  clear(): void {
+    this.stop()
+    this.remove(() => true)
+  }
+  filter(isFiltered: boolean): void {
+    this.isFiltered = isFiltered
+    this.#around.changed()
+  }
+  /** Takes account of registered names that the user has deleted. */
+  followDeletion(domains: readonly string[]): void {
+    if (this.names.size === 0) return
+    this.names.followDeletion(domains)
+    this.#settle()
+  }
+  /** Checks again whether the names fit for which there was no room. */
+  checkFullAgain(): void {
+    this.names.recheck(({ state }) => state === 'full')
+    void this.check()
+  }
+  /** The next step: to check what is unchecked, otherwise to register what is ready. */
+  goOn(): void {
+    void (this.names.count('unchecked') > 0 ? this.check() : this.register())
+  }
+
+  async check(): Promise<void> {
+    const { names } = this
+    const waiting = names.texts('unchecked')
+    this.#begin()
+    const ending = await this.work.run('check', waiting.length, async (options, onStep) => {
+      const onProgress = ({ done, results }: { done: number; results: readonly PreviewResult[] }) => {
+        names.enterPreviews(results)
+        onStep(done)
+      }
+      try {
+        if (waiting.length > 0) names.enterRoom((await previewAll(waiting, { ...options, onProgress })).room)
+      } catch (error) {
+        if (!isNotOffered(error) || (error as CallError).code === 'insufficient_scope') throw error
+        names.skipPreviews()
+      }
+    })
+    // Names that were added meanwhile are checked next.
+    if (ending === 'done' && names.count('unchecked') === 0) {
+      const counts = this.#count()
+      names.repeated = 0
+      this.#report(words => words.checked(counts))
+      if (this.#hasNew) this.isFiltered = counts.correctable + counts.hopeless > 0
+      this.#hasNew = false
+    }
+    this.#end(ending)
+  }
+
+  async register(): Promise<void> {
+    const { names } = this
+    const waiting = names.texts('ready')
+    const registered: RegisteredName[] = []
+    this.isFiltered = false
+    this.#begin()
+    const ending = await this.work.run('register', waiting.length, async (options, onStep) => {
+      const onProgress = ({ results }: { results: readonly RegisterResult[] }) => {
+        names.enterRegistrations(results)
+        for (const result of results) if (result.status !== 'invalid') registered.push(result)
+        onStep(waiting.length - names.count('ready'))
+      }
+      await this.#registerWhatFits({ ...options, onProgress })
+    })
+    if (ending === 'done' && registered.length > 0) {
+      const counts = this.#count()
+      this.#report(words => words.registered(counts))
+      this.isDone = true
+    }
+    if (registered.length > 0) this.#onRegistered(registered)
+    this.#end(ending)
+  }
+
+  /**
+   * Registers all that is ready. If there is no room for a call, since the limit or the number of registered names has
+   * changed, registers fewer names at a time, until a single one has no room.
+   */
+  async #registerWhatFits(options: RegisterAllOptions): Promise<void> {
+    const { names } = this
+    for (let size = Number.POSITIVE_INFINITY; names.count('ready') > 0; ) {
+      const rest = names.texts('ready').slice(0, size)
+      try {
+        await registerAll(rest, options)
+      } catch (error) {
+        if (!isLimit(error)) throw error
+        size = Math.min(size, names.count('ready')) >> 1
+        if (size > 0) continue
+        names.enterRoom(0)
+        this.work.fail(error)
+      }
+    }
+  }
+
+  #count() {
+    const { names } = this
+    return {
+      ready: names.count('ready'),
+      registered: names.count('registered'),
+      correctable: names.count('correctable', 'guessed'),
+      hopeless: names.count('hopeless'),
+      full: names.count('full'),
+      repeated: names.repeated,
+    }
+  }
+  #begin(): void {
+    if (!this.work.kind) Object.assign(this, { isStopped: false, isDone: false, status: undefined, notice: undefined })
+  }
+  #end(ending: Ending): void {
+    if (ending === 'busy') return
+    const left = this.names.count('ready', 'unchecked')
+    this.isStopped = ending !== 'done'
+    if (ending === 'stopped' && left > 0) this.#report(words => words.stopped(left))
+    this.#settle()
+  }
+  /** After a change: an empty list is like a new one, and rows that must be checked are checked. */
+  #settle(): void {
+    const { names } = this
+    if (names.count('correctable', 'guessed', 'hopeless', 'full') === 0) this.isFiltered = false
+    if (names.size === 0) {
+      Object.assign(this, { status: undefined, isDone: false, isStopped: false, isAdding: false })
+      this.work.failure = undefined
+      this.#around.focus('#paste')
+    } else if (names.count('unchecked') > 0 && !this.isStopped && !this.work.kind) void this.check()
+    this.#around.changed()
+  }
+  #report(sentence: Sentence): void {
+    this.status = sentence
+    this.#around.say(sentence)
+  }
+}

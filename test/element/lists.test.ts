@@ -1,0 +1,101 @@
+/** What the two lists of the element know and do, without a browser: a real service answers in the same process. */
+import { expect, test } from 'vitest'
+import { AddList } from '../../src/element/add-list.ts'
+import { TeamList } from '../../src/element/team-list.ts'
+import { english } from '../../src/element/words.ts'
+import type { Surroundings } from '../../src/element/work.ts'
+import { domainsHandler } from '../../src/http/fetch.ts'
+import { createMemoryStore, registerDomains } from '../../src/index.ts'
+
+const scopes = ['domains:create', 'domains:delete', 'domains:read'] as const
+const caller = { type: 'team', teamId: '1', scopes } as const
+
+function open({
+  maxDomains,
+  operations = ['create', 'preview', 'delete', 'list'] as const,
+}: {
+  maxDomains?: number
+  operations?: readonly ('create' | 'preview' | 'delete' | 'list')[]
+} = {}) {
+  const store = createMemoryStore({ teams: [{ id: '1', organizationId: '10', state: 'active', maxDomains }] })
+  const handle = domainsHandler({ store, operations, authenticate: () => caller })
+  const told: unknown[] = []
+  const calls: string[] = []
+  const around: Surroundings = {
+    callOptions: () => ({
+      url: 'https://example.com/v1/domains',
+      fetch: async (url, init) => {
+        calls.push(`${init?.method} ${new URL(String(url)).pathname}`)
+        return handle(new Request(url as URL, init))
+      },
+    }),
+    changed: () => {},
+    say: () => {},
+    focus: () => {},
+    tellFailure: error => {
+      told.push(error)
+      return true
+    },
+  }
+  const registered: string[] = []
+  const adding = new AddList(around, names => registered.push(...names.map(({ domain }) => domain)))
+  const team = new TeamList(around, domains => adding.followDeletion(domains))
+  return { adding, team, store, calls, told, registered, count: () => store.count({ teamId: '1' }) }
+}
+const until = async (holds: () => boolean) => {
+  while (!holds()) await new Promise(resolve => setTimeout(resolve, 5))
+}
+const names = (count: number) => Array.from({ length: count }, (_, index) => `h${index}.example.com`)
+
+test('a list is checked, and no more names are ready than fit together', async () => {
+  const { adding, registered, count } = open({ maxDomains: 96 })
+  void adding.add(names(300))
+  await until(() => adding.work.kind === undefined && adding.status !== undefined)
+  expect([adding.names.count('ready'), adding.names.count('full')]).toEqual([96, 204])
+  expect(adding.status?.(english)).toBe('96 names can be registered, your limit leaves no room for 204')
+  await adding.register()
+  expect(adding.status?.(english)).toBe('Done: 96 names registered, no room for 204.')
+  expect([count(), registered.length]).toEqual([96, 96])
+})
+
+test.each([true, false])(
+  'what fits is registered although each call was checked on its own (preview: %s)',
+  async hasPreview => {
+    const { adding, count, told } = open({
+      maxDomains: 150,
+      operations: hasPreview ? ['create', 'preview'] : ['create'],
+    })
+    void adding.add(names(300))
+    await until(() => adding.work.kind === undefined && adding.names.count('unchecked') === 0)
+    await adding.register()
+    expect([count(), adding.names.count('registered'), adding.names.count('full')]).toEqual([150, 150, 150])
+    expect(told).toMatchObject(hasPreview ? [] : [{ code: 'domain_limit_reached' }])
+  },
+)
+
+test('ticked names that a search hides are not deleted, and the list above follows', async () => {
+  const { team, store, count } = open()
+  await registerDomains(caller, { domains: ['keep.example.com', 'shop.example.org'] }, store)
+  await team.load()
+  team.choose(team.entries, true)
+  team.type('shop')
+  expect(team.chosen.map(({ domain }) => domain)).toEqual(['shop.example.org'])
+  await team.delete(team.chosen)
+  expect(count()).toBe(1)
+  team.type('')
+  expect(team.shown.map(({ domain }) => domain)).toEqual(['keep.example.com'])
+})
+
+test('letters find a name among more names than a page has', async () => {
+  const { team, store } = open()
+  const all = [...names(1400), 'shop.bigcustomer.example.net']
+  for (let index = 0; index < all.length; index += 100) {
+    await registerDomains(caller, { domains: all.slice(index, index + 100).reverse() }, store)
+  }
+  await team.load()
+  expect(team.rest).toBeDefined()
+  team.type('bigcust')
+  team.search()
+  await until(() => !team.isLoading)
+  expect(team.shown.map(({ domain }) => domain)).toEqual(['shop.bigcustomer.example.net'])
+})

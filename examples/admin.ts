@@ -85,7 +85,7 @@ function showKeys(newKey?: string, said = ''): string {
 
 async function createKey(label: string | null): Promise<string> {
   const { key, hash, hint } = await generateApiKey({ type: 'team', id: owner.ownerId })
-  keys.addKey({ ...owner, hash, hint, label, scopes })
+  await keys.addKey({ ...owner, hash, hint, label, scopes })
   return key
 }
 

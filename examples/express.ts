@@ -23,7 +23,7 @@ export const store = createMemoryStore({
 export const keys = createMemoryKeyStore()
 export async function issueKey(type: 'organization' | 'team', id: string, scopes = ['domains:create']) {
   const { key, hash } = await generateApiKey({ type, id })
-  keys.addKey({ hash, type, ownerId: id, scopes })
+  await keys.addKey({ hash, type, ownerId: id, scopes })
   return key
 }
 export const organizationKey = await issueKey('organization', '10') // for teams 1 and 2

@@ -5,7 +5,7 @@ import fastify from 'fastify'
 const store = createMemoryStore({ teams: [{ id: '1', organizationId: '10', state: 'active' }] })
 const keys = createMemoryKeyStore()
 const { key, hash } = await generateApiKey({ type: 'organization', id: '10' })
-keys.addKey({ hash, type: 'organization', ownerId: '10', scopes: ['domains:create'] })
+await keys.addKey({ hash, type: 'organization', ownerId: '10', scopes: ['domains:create'] })
 
 const app = fastify()
 app.register(domainsPlugin, { store, keys })

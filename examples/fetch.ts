@@ -6,7 +6,7 @@ import { Hono } from 'hono'
 const store = createMemoryStore({ teams: [{ id: '1', organizationId: '10', state: 'active' }] })
 const keys = createMemoryKeyStore()
 const { key, hash } = await generateApiKey({ type: 'organization', id: '10' })
-keys.addKey({ hash, type: 'organization', ownerId: '10', scopes: ['domains:create'] })
+await keys.addKey({ hash, type: 'organization', ownerId: '10', scopes: ['domains:create'] })
 
 const handle = domainsHandler({ store, keys })
 const app = new Hono({ strict: false }) // also accepts a trailing slash

@@ -6,7 +6,7 @@ const port = process.env.PORT ?? 3000
 const store = createMemoryStore({ teams: [{ id: '1', organizationId: '10', state: 'active' }] })
 const keys = createMemoryKeyStore()
 const { key, hash } = await generateApiKey({ type: 'team', id: '1' })
-keys.addKey({ hash, type: 'team', ownerId: '1', scopes: ['domains:create'] })
+await keys.addKey({ hash, type: 'team', ownerId: '1', scopes: ['domains:create'] })
 
 const app = express().use(domainsRouter({ store, keys }))
 app.listen(port, () => {

@@ -23,6 +23,7 @@ const read = (file: string) => readFileSync(join(root, file), 'utf8')
 /** The codes come from the OpenAPI document, which does not compile if a code is missing. */
 const { code } = openapi().components.schemas.InvalidResult.properties as { code: { enum: string[] } }
 const invalidCodes = code.enum
+const manifest: { files: string[]; description: string; keywords: string[] } = JSON.parse(read('package.json'))
 const guides = [
   'README.md',
   'CONTRIBUTING.md',
@@ -66,6 +67,12 @@ describe.each(guides)('%s', guide => {
   test('begins no line with a tag, because the site would read the tag as HTML', () => {
     const prose = text.replaceAll(/^ *```.*?^ *```/gms, '')
     expect(prose.match(/^ *<(?!!--).*/gm)).toBeNull()
+  })
+
+  test('links only to files of the package, so no link is dead where it is installed', () => {
+    const packed = ['README.md', 'LICENSE', 'package.json', ...manifest.files]
+    const targets = linksIn(text).map(({ file }) => (file === '' ? guide : join(dirname(guide), file)))
+    expect(targets.filter(target => !packed.some(file => target === file || target.startsWith(`${file}/`)))).toEqual([])
   })
 
   test('links only to existing pages and headings', () => {
@@ -187,6 +194,13 @@ npm ci && npm test       # all checks, about two minutes
     )
     const lines = read('.ci/run').split('\n')
     for (const [, command] of commands.matchAll(/^(.*?) +#/gm)) expect(lines).toContain(`bash -c '${command}'`)
+  })
+
+  test('begins with the sentence by which npm describes the package, and npm finds it by what people search for', () => {
+    const [, sentence = ''] = /^# .*?\n\n(.*?\.)\s/s.exec(readme) ?? []
+    expect(manifest.description).toBe(sentence.replaceAll(/\s+/g, ' ').replace(/\.$/, ''))
+    const sought = ['custom-domains', 'multi-tenant', 'saas', 'verification']
+    expect(sought.filter(word => !manifest.keywords.includes(word))).toEqual([])
   })
 
   test('begins with the program examples/first.mjs', () => {

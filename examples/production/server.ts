@@ -47,6 +47,7 @@ async function watchPending(): Promise<void> {
   pending = await Promise.resolve(store.pendingStats()).catch(() => unknown)
   clearTimeout(late)
 }
+watchPending()
 setInterval(watchPending, 5000)
 
 let isStopping = false

@@ -23,8 +23,8 @@ export interface CallOptions {
   /** Headers to add to each call, for instance the token of a session. Messages do not show their values. */
   headers?: CallHeaders | undefined
   /**
-   * Whether a browser sends cookies, as for `fetch`. Default `same-origin`: a page with a session on the service's own
-   * origin needs neither a key nor headers.
+   * Whether a browser sends cookies, as for `fetch`. A page with a session on the service's own origin needs neither a
+   * key nor headers. Default `same-origin`.
    */
   credentials?: RequestCredentials | undefined
   /** The team to act in. Required with an organization key, ignored with a team key. */

@@ -27,7 +27,16 @@ try {
   const tarball = join(scratch, filename)
   const paths = files.map(file => file.path)
   const needed = [
-    ...['LICENSE', 'README.md', 'AGENTS.md', 'CHANGELOG.md', 'package.json', 'dist/index.js', 'dist/index.cjs'],
+    ...[
+      'LICENSE',
+      'README.md',
+      'AGENTS.md',
+      'CHANGELOG.md',
+      'CONTRIBUTING.md',
+      'package.json',
+      'dist/index.js',
+      'dist/index.cjs',
+    ],
     ...['dist/types/esm/index.d.ts', 'dist/types/esm/index.d.ts.map', 'dist/types/cjs/index.d.ts'],
     ...['dist/types/cjs/package.json', 'SECURITY.md', 'src/index.ts'],
   ]

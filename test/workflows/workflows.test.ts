@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
 import { findStep, type Job, runStep, type Workflow, workflows } from './workflow.ts'
 
 const update = workflows.get('update.yml') as Workflow
@@ -140,6 +141,31 @@ describe.each([...workflows])('%s', (_, workflow) => {
         expect(await runStep(workflow, { run: body }, { cwd, env: {}, temporary })).toMatchObject({ code: 0 })
       }
   })
+})
+
+/** See "Syntax for GitHub's form schema". */
+interface Form {
+  readonly name: string
+  readonly description: string
+  readonly body: readonly { type: string; id?: string; attributes: { label?: string; value?: string } }[]
+}
+
+test('each issue form has what GitHub requires, with different IDs and labels', () => {
+  const folder = new URL('../../.github/ISSUE_TEMPLATE/', import.meta.url)
+  const files = readdirSync(folder)
+  expect(files.length).toBeGreaterThan(1)
+  for (const file of files) {
+    const form = parse(readFileSync(new URL(file, folder), 'utf8')) as Form
+    expect([file, typeof form.name, typeof form.description]).toEqual([file, 'string', 'string'])
+    const fields = form.body.filter(({ type }) => type !== 'markdown')
+    expect(fields.length).toBeGreaterThan(0)
+    for (const { type, attributes } of form.body) {
+      expect(['markdown', 'textarea', 'input', 'dropdown', 'checkboxes']).toContain(type)
+      expect(typeof (type === 'markdown' ? attributes.value : attributes.label)).toBe('string')
+    }
+    for (const of of [fields.map(({ id }) => id), fields.map(({ attributes }) => attributes.label)])
+      expect(new Set(of).size).toBe(fields.length)
+  }
 })
 
 test('release.yml publishes what a job has packed that runs no test, once the tests have passed', () => {

@@ -25,14 +25,16 @@ export interface Records {
  */
 export function createRecords(label: string, secrets: readonly string[]): Records {
   const encode = (text: string) => new TextEncoder().encode(text)
-  const keys = Promise.all(
-    secrets.map(secret => crypto.subtle.importKey('raw', encode(secret), algorithm, false, ['sign'])),
-  )
 
-  async function toValues(teamId: string, domain: string): Promise<readonly string[]> {
+  /** Imports the keys each time: a Worker may not wait at its start, nor for what another request has begun. */
+  async function toValue(secret: string, content: Uint8Array<ArrayBuffer>): Promise<string> {
+    const key = await crypto.subtle.importKey('raw', encode(secret), algorithm, false, ['sign'])
+    return toHex(new Uint8Array(await crypto.subtle.sign(algorithm, key, content), 0, VALUE_LENGTH))
+  }
+
+  function toValues(teamId: string, domain: string): Promise<readonly string[]> {
     const content = encode(JSON.stringify(['dns-verification', 1, teamId, domain]))
-    const codes = (await keys).map(key => crypto.subtle.sign(algorithm, key, content))
-    return (await Promise.all(codes)).map(code => toHex(new Uint8Array(code, 0, VALUE_LENGTH)))
+    return Promise.all(secrets.map(secret => toValue(secret, content)))
   }
 
   return {

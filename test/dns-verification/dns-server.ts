@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer, type Socket } from 'node:net'
 import packet, { type Answer, type Packet } from 'dns-packet'
-import { onTestFinished } from 'vitest'
 
 /** What a name server answers to one question. */
 export type Reply =
@@ -106,20 +105,6 @@ async function bind() {
     udp.close()
   }
 }
-
-/** Starts a server that stops after the test. */
-export async function serveDns(script: Script): Promise<DnsServer> {
-  const server = await startDnsServer(script)
-  onTestFinished(() => server.close())
-  return server
-}
-
-/** A server with some replies, by name or by type and name; all other names do not exist. */
-export const serveRecords = (replies: Readonly<Record<string, Reply>>): Promise<DnsServer> =>
-  serveDns((name, type) => {
-    const key = [`${type} ${name}`, name].find(key => Object.hasOwn(replies, key))
-    return key === undefined ? { rcode: 'NXDOMAIN' } : (replies[key] as Reply)
-  })
 
 /** @param values Each is one string or several of a TXT record. */
 export const txt = (

@@ -6,7 +6,8 @@ import { createDnsVerification, type DnsVerificationOptions } from '../../src/dn
 import { openNodeResolver } from '../../src/dns-verification/resolver.ts'
 import { previewDomains, registerDomains } from '../../src/index.ts'
 import { createStore, team1 } from '../fixtures.ts'
-import { type DnsServer, type Reply, serveRecords, txt } from './dns-server.ts'
+import { type DnsServer, type Reply, txt } from './dns-server.ts'
+import { serveRecords } from './serve-dns.ts'
 
 const label = '_example-challenge'
 const secret = 'the secret of the tests, 32 bytes and more'

@@ -5,7 +5,7 @@ import { createDnsVerification, type ResolveTxt } from '../../src/dns-verificati
 import { openNodeResolver } from '../../src/dns-verification/resolver.ts'
 import { registerDomains } from '../../src/index.ts'
 import { createStore, rejection, team1 } from '../fixtures.ts'
-import { serveDns, serveRecords } from './dns-server.ts'
+import { serveDns, serveRecords } from './serve-dns.ts'
 
 const label = '_example-challenge'
 const secret = 'the secret of the tests, 32 bytes and more'

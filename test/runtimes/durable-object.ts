@@ -1,12 +1,4 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { Readable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
-import { build } from 'tsup'
-import { workerd } from './runtimes.ts'
+import { startWorkerd } from './workerd.ts'
 
 /** Each variable of the environment becomes a binding of the same name. */
 const toConfig = (environment: readonly string[]) => `
@@ -36,35 +28,10 @@ const worker :Workerd.Worker = (
 `
 
 /** Starts a Worker with the Durable Object `Registry` in workerd. When the Worker stops, its database is deleted. */
-export async function startDurableObject(script: string, environment: Readonly<Record<string, string>> = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'durable-object-'))
-  await build({
-    config: false,
-    silent: true,
-    entry: { worker: fileURLToPath(new URL(`sqlite/${script}`, import.meta.url)) },
-    outDir: folder,
-    format: 'esm',
-    platform: 'browser',
-    target: 'es2022',
-    noExternal: [/^(?!cloudflare:)/],
-    external: [/^cloudflare:/],
-    splitting: false,
+export const startDurableObject = (script: string, environment: Readonly<Record<string, string>> = {}) =>
+  startWorkerd({
+    script: `sqlite/${script}`,
+    config: toConfig(Object.keys(environment)),
+    parameters: folder => [`--directory-path=disk=${folder}`],
+    environment,
   })
-  writeFileSync(join(folder, 'worker.capnp'), toConfig(Object.keys(environment)))
-  const parameters = [...workerd.run, `--directory-path=disk=${folder}`, 'worker.capnp']
-  const spawned = spawn(workerd.program as string, parameters, {
-    cwd: folder,
-    env: { ...process.env, ...environment },
-    stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
-  })
-  const [line] = (await once(spawned.stdio[3] as Readable, 'data')) as [Buffer]
-  return {
-    origin: `http://127.0.0.1:${JSON.parse(line.toString()).port}`,
-    async stop() {
-      const exit = once(spawned, 'exit')
-      spawned.kill('SIGKILL')
-      await exit
-      rmSync(folder, { recursive: true })
-    },
-  }
-}

@@ -12,14 +12,14 @@ export interface SuffixList {
 }
 
 /** `tldts` does not have the date of its list. A test fails if another version is installed in this repository. */
-const known: SuffixList = { version: '7.5.5', published: '2026-11-19' }
+const known: SuffixList = { version: '7.6.0', published: '2026-11-25' }
 
 /**
  * The Public Suffix List that this process uses for every response. Show its date to the operator: a top-level domain
  * that is newer than the list is rejected as `internal_domain`.
  *
  * @example
- * suffixList // { version: '7.5.5', published: '2026-11-19' }
+ * suffixList // { version: '7.6.0', published: '2026-11-25' }
  */
 export const suffixList: SuffixList = {
   version: tldts.version,

@@ -465,11 +465,6 @@ function separateStar(text: string): string | undefined {
   return text.startsWith('**.') || readSuffix(name).registrableDomain === name ? `*.${base}` : undefined
 }
 
-function isPublicName(name: string): boolean {
-  const { isInPublicDns, registrableDomain } = readSuffix(name)
-  return isInPublicDns && registrableDomain !== null
-}
-
 /** An address and names, separated by white space, perhaps with a comment. A single word may also be a remark. */
 function isHostsFileLine(text: string): boolean {
   const [first = '', ...names] = text.replace(/#.*/s, '').trim().split(/\s+/)
@@ -488,7 +483,8 @@ function undoDashes(text: string): string | undefined {
   if (/(?:^|\.)xn[\u2010-\u2014\u2212]/i.test(text)) return undefined
   const [first = '', ...others] = text.split(/[\u2010-\u2014\u2212]/)
   const name = toALabels(first.replace(/^www\./i, ''))
-  if (typeof name === 'string' && isPublicName(name) && others.join().includes('.')) return undefined
+  const isName = typeof name === 'string' && name.includes('.') && readSuffix(name).isInPublicDns
+  if (isName && others.join().includes('.')) return undefined
   const characters = Array.from(text)
   const isBetweenLetters = (at: number) => [at - 1, at + 1].every(beside => isLetterOrDigit(characters[beside] ?? ''))
   const written = characters.map((character, at) => {

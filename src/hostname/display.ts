@@ -15,15 +15,15 @@ import { showHostname } from './shown-hostname.ts'
  *   #39), and there is more than one such character.
  * - The label as a whole does not look like ASCII: it has a character that does not, and is not a single letter among
  *   digits. This condition does not apply below a top-level domain of the same script (`сахар.рф`), or of a country
- *   that uses this script (`сахар.ru`).
+ *   that uses this script (`сахар.ru`). Below `is`, þ and ð look like nothing else: they are letters of Icelandic.
  *
  * Labels with emoji or with joiners are always shown as A-labels. The top-level domain itself is always shown.
  *
  * Two names may still look alike: `bücher.de` and `bücheř.de` are both shown in Unicode, and so is `gmaıl.com`.
  *
  * @param domain A canonical hostname, as {@link classifyHostname} returns it: a name, a wildcard or an IP address.
- * @returns A string that `classifyHostname` reads as the same hostname. A string that is not canonical is returned
- *   unchanged.
+ * @returns A string that `classifyHostname` reads as the same hostname. A string that is not canonical, or
+ *   has more than 253 characters, is returned unchanged.
  *
  * @example
  * displayHostname('*.xn--bcher-kva.de') // '*.bücher.de'

@@ -3,6 +3,7 @@ import { kinds, survey } from './idna/characters.ts'
 import { createKindOf, NONE } from './idna/code-point-runs.ts'
 import { toALabels } from './idna/labels.ts'
 import { lookAlikes, shownScripts, topLevelScripts } from './idna/tables.ts'
+import { MAX_NAME_LENGTH } from './ldh-name.ts'
 
 /**
  * Returns a hostname as people read it: see `displayHostname`, which passes the Public Suffix List. A page that shows
@@ -11,7 +12,7 @@ import { lookAlikes, shownScripts, topLevelScripts } from './idna/tables.ts'
  * @param isKnownTopLevel Returns whether a top-level A-label is in the public DNS.
  */
 export function showHostname(domain: string, isKnownTopLevel: (label: string) => boolean): string {
-  if (typeof domain !== 'string' || !domain.includes('xn--')) return domain
+  if (typeof domain !== 'string' || domain.length > MAX_NAME_LENGTH || !domain.includes('xn--')) return domain
   const labels = domain.split('.')
   const topLevel = decode(labels.at(-1) ?? '')
   const shown = labels
@@ -62,7 +63,8 @@ function isSafe(characters: readonly string[], topLevel: string): boolean {
   tables ??= { scriptOf: createKindOf(shownScripts), likenessOf: createKindOf(lookAlikes) }
   const { scriptOf, likenessOf } = tables
   const scriptOfCharacter = (character: string) => scriptOf(character.codePointAt(0) as number)
-  const isAlike = (character: string) => likenessOf(character.codePointAt(0) as number) !== NONE
+  const isAlike = (character: string) =>
+    likenessOf(character.codePointAt(0) as number) !== NONE && !(topLevel === 'is' && /[þð]/.test(character))
 
   // `toALabels` accepts the middle dots only in their places.
   const letters = characters.filter(

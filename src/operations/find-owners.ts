@@ -60,7 +60,7 @@ export async function findOwners(store: DomainStore, hostnames: readonly string[
 /** Reads a hostname, perhaps with a port: the value of a `Host` header (RFC 9110, section 7.2). */
 export const readHost = (text: string): Name | null => toName(dropPort(text))
 
-const dropPort = (text: string) => text.replace(/^(\s*(?:[^:]*|\[[^\]]*\])):\d*(?=\s*$)/, '$1')
+const dropPort = (text: string) => text.trim().replace(/^([^:]*|\[[^\]]*\]):\d*$/, '$1')
 
 async function explainNone(
   hostname: string,

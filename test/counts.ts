@@ -19,6 +19,8 @@ const table = {
   races: /*                    */ [6, 250],
   /** Random monitors, each with its own answer to each change. */
   monitors: /*                 */ [100, 3_000],
+  /** Random services that the client calls, each with its own failures. */
+  services: /*                 */ [40, 4_000],
   /** Places at which a connection is cut. */
   cuts: /*                     */ [6, 24],
   /**

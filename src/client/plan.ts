@@ -21,7 +21,7 @@ export interface Part {
    * - `given up`: is not sent any more.
    */
   readonly turn: 'first' | 'again' | 'last' | 'given up'
-  /** When a part with the turn `again` is due, as a time of `performance.now()`. */
+  /** When a part that has failed is due, as a time of `performance.now()`. */
   readonly dueAt: number
   /** How many times in a row the part has failed while no other call succeeded. */
   readonly failures: number
@@ -45,7 +45,7 @@ export interface RunState {
   readonly isAtEnd: boolean
   /** How many names have been sent at least once. */
   readonly taken: number
-  /** The parts that are not under way, by their turn. Those to send again are in the order in which they are due. */
+  /** The parts that are not under way, by their turn, in the order in which they are due. */
   readonly parts: Readonly<Record<Exclude<Part['turn'], 'first'>, readonly Part[]>>
   readonly successes: number
   /** How many calls with new names have failed since the last success. Others may fail because of their names. */
@@ -79,11 +79,13 @@ interface PolicyRow {
  *   the reason, for instance because the monitor refuses it. Halves find that name.
  * - `service`: the service failed, no other call has succeeded, and fewer than 16 parts wait. Each call may contain
  *   such a name, so halves are tried. In an outage, they only cause more calls.
- * - `others`: none of these. The response was lost, for instance, or asks for fewer calls.
+ * - `others`: none of these. The response was lost, for instance, or asks for fewer calls. This says nothing about the
+ *   names.
  */
 // biome-ignore format: a table
 export const policy: readonly PolicyRow[] = [
   { fault: 'caller',  turn: 'any',   names: 'any',     becomes: 'given up' },
+  { fault: 'others',  turn: 'last',  names: 'any',     becomes: 'last' },
   { fault: 'any',     turn: 'last',  names: 'any',     becomes: 'given up' },
   { fault: 'any',     turn: 'first', names: 'any',     becomes: 'again' },
   { fault: 'names',   turn: 'again', names: 'one',     becomes: 'last' },
@@ -136,8 +138,7 @@ export function afterCall(
   const failed = [left.slice(0, middle), left.slice(middle)]
     .filter(names => names.length > 0)
     .map((names): Part => ({ names, turn, dueAt, failures, successesBefore: successes }))
-  const parts = [...state.parts[turn], ...failed]
-  if (turn === 'again') parts.sort((one, other) => one.dueAt - other.dueAt)
+  const parts = [...state.parts[turn], ...failed].sort((one, other) => one.dueAt - other.dueAt)
   return {
     ...next,
     parts: { ...state.parts, [turn]: parts },
@@ -174,15 +175,14 @@ export function decide(state: RunState, situation: Situation): Part | number | '
   const { hasRoom, isIdle, concurrency, patience, now } = situation
   const { next, isAtEnd, parts, successes, newFailures, failingSince = now, isOver } = state
   if (isOver) return isIdle ? 'end' : Number.POSITIVE_INFINITY
-  const [again] = parts.again
-  const { dueAt = Number.POSITIVE_INFINITY } = again ?? {}
-  const mayTakeNew = !again || (newFailures < concurrency && parts.again.length < MOST_PARTS_WAITING)
+  const failed = parts.again[0] ?? (isAtEnd ? parts.last[0] : undefined)
+  const { dueAt = Number.POSITIVE_INFINITY } = failed ?? {}
+  const mayTakeNew = !failed || (newFailures < concurrency && parts.again.length < MOST_PARTS_WAITING)
   if (hasRoom) {
-    if (again && dueAt <= now) return again
+    if (failed && dueAt <= now) return failed
     if (next && mayTakeNew) return { names: next, turn: 'first', dueAt: now, failures: 0, successesBefore: successes }
-    if (isAtEnd && !again && parts.last[0]) return parts.last[0]
   }
   const isOut = isAtEnd || !mayTakeNew
-  if (isIdle && isOut && (!again || dueAt > failingSince + patience)) return 'end'
+  if (isIdle && isOut && (!failed || dueAt > failingSince + patience)) return 'end'
   return hasRoom ? dueAt - now : Number.POSITIVE_INFINITY
 }

@@ -201,7 +201,7 @@ async function* sendNames<Result>(
         throw new Failure(explain(state.failure, inputs.length), reached)
       } else {
         await new Promise<void>(resolve => {
-          const timer = move < Number.POSITIVE_INFINITY ? setTimeout(resolve, move) : undefined
+          const timer = move < Number.POSITIVE_INFINITY ? setTimeout(resolve, Math.ceil(move)) : undefined
           wake = () => resolve(clearTimeout(timer))
         })
       }

@@ -47,8 +47,13 @@ test.each<[what: string, parts: string[], expected: string[]]>([
   ['lost responses', fail('lost response', part(), works), ['abc again']],
   [
     'the failure of one name that was put off',
-    fail('lost response', part({ names: one, turn: 'last' })),
+    fail('service failure', part({ names: one, turn: 'last' })),
     ['a given up'],
+  ],
+  [
+    'a lost response for one name that was put off',
+    fail('lost response', part({ names: one, turn: 'last' })),
+    ['a last'],
   ],
 ])('after %s, the parts are right', (_, after, expected) => {
   expect(after).toEqual(expected)

@@ -5,6 +5,7 @@
 import type { Pool } from 'pg'
 import { type RegisterDomainsOptions, registerDomains } from '../src/index.ts'
 import { createPostgresStore, migrate } from '../src/postgres/index.ts'
+import { toKey } from '../src/store/name-key.ts'
 import { startServer } from '../test/postgres/server.ts'
 import { compare, keyContext, newNames, report, team, time } from './measure.ts'
 
@@ -17,7 +18,12 @@ export async function createBareInsert(pool: Pool, schema: string, table: string
   const arrays = columns.map(({ type }, index) => `$${index + 1}::${type}[]`)
   const text = `INSERT INTO ${table} (${columns.map(({ name }) => name)}) SELECT * FROM unnest(${arrays})`
   return async (domains: readonly string[]): Promise<number> => {
-    const { rows } = await pool.query(`SELECT * FROM ${schema}.names WHERE domain = ANY ($1)`, [domains])
+    const keys = domains.map(toKey)
+    const { rows } = await pool.query(
+      `SELECT name.* FROM unnest($1::text[], $2::text[]) AS asked (second_level_domain, path)
+       JOIN ${schema}.names AS name USING (second_level_domain, path)`,
+      [keys.map(({ secondLevelDomain }) => secondLevelDomain), keys.map(({ path }) => path)],
+    )
     if (rows.length !== domains.length) throw new Error('The names were not saved')
     const values = columns.map(({ name }) => rows.map(row => row[name]))
     return time(() => pool.query({ name: table, text, values }))

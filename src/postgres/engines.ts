@@ -30,6 +30,8 @@ export interface Engine {
   readonly isInShardOfBase: string
   /** Groups the bases that one statement looks below. */
   group<Base>(bases: readonly Base[]): (readonly Base[])[]
+  /** Joins a table, of which at most one row matches the condition, under the name `alias`. */
+  joinOne(table: string, alias: string, condition: string): string
   /** A condition that limits a statement to the shards of the second-level domains in an array parameter. */
   inShards(table: string, parameter: string): string
   /** The value of this parameter, for rows with the given domains: the last values of the statement. */
@@ -72,6 +74,9 @@ export const postgres: Engine = {
   secondLevelDomainOfBase: 'base.second_level_domain',
   isInShardOfBase: '',
   group: bases => (bases.length > 0 ? [bases] : []),
+  // The `LIMIT` makes the planner begin with the other side, even if it considers the table to be empty.
+  joinOne: (table, alias, condition) =>
+    `CROSS JOIN LATERAL (SELECT * FROM ${table} AS ${alias} WHERE ${condition} LIMIT 1) AS ${alias}`,
   inShards: () => '',
   toShards: () => [],
 
@@ -124,6 +129,7 @@ export const citus: Engine = {
   // public suffix separates from the base. With the collation POSIX, the planner cannot use that index.
   isInShardOfBase: 'AND name.second_level_domain = (($1::text[])[1] COLLATE "POSIX")',
   group: bases => bases.map(base => [base]),
+  joinOne: (table, alias, condition) => `JOIN ${table} AS ${alias} ON ${condition}`,
   // No index has the collation POSIX, so the planner scans no index for this condition. The default collation would not
   // work, because Citus does not send it to its workers.
   inShards: (table, parameter) => `AND ${table}.second_level_domain = ANY (${parameter}::text[] COLLATE "POSIX")`,

@@ -20,16 +20,14 @@ export function createNameStatements({ names, changes }: Tables, engine: Engine)
     return `SELECT ${row}`
   }
 
+  const hasKey = 'name.second_level_domain = asked.second_level_domain AND name.path = asked.path'
   return {
-    /**
-     * Finds names by their domain. On Citus, only the shards of the second-level domains in $2 are searched. A hash
-     * index cannot be scanned in order, so the planner can choose only one plan, regardless of the size of the tables.
-     */
     findByDomain: prepared<NameRow>(
       'find_by_domain',
-      `${selectNames(engine.inShards('change', '$2'))}
-       FROM unnest($1::text[]) AS asked (domain) JOIN ${names} AS name ON name.domain = asked.domain
-       WHERE true ${engine.inShards('name', '$2')}`,
+      `${selectNames(engine.inShards('change', '$1'))}
+       FROM unnest($1::text[], $2::text[]) AS asked (second_level_domain, path)
+       ${engine.joinOne(names, 'name', hasKey)}
+       WHERE true ${engine.inShards('name', '$1')}`,
     ),
     findById: unprepared<NameRow>(`${selectNames()} FROM ${names} AS name WHERE name.domain_id = ANY ($1::uuid[])`),
     findBelow: unprepared<{ below: string }>(findBelow(names, engine)),
@@ -68,7 +66,7 @@ export function createNameStatements({ names, changes }: Tables, engine: Engine)
 
     // Oldest first: IDs of version 7 sort by time.
     ...listsById(`${selectNames()} FROM ${names} AS name`),
-    ...listsByName(`${selectNames('AND change.second_level_domain = $1')} FROM ${names} AS name`),
+    ...listsByName(selectNames('AND change.second_level_domain = $1'), names, engine),
 
     count: unprepared<{ count: string }>(`SELECT count(*)::text AS count FROM ${names}`),
     countOfTeam: unprepared<{ count: string }>(`SELECT count(*)::text AS count FROM ${names} WHERE team_id = $1`),
@@ -139,13 +137,21 @@ const listsById = (select: string) => ({
   ),
 })
 
-const listsByName = (select: string) => {
-  const inRange = 'name.second_level_domain = $1 AND name.path > $2 AND name.path < $3'
+/** The names of one team are in two indexes, because both together are smaller than one for all names. */
+function listsByName(select: string, names: string, engine: Engine) {
+  const inRange = 'name.path > $2 AND name.path < $3'
+  const ofTeam = (column: string, condition: string) =>
+    `(SELECT * FROM ${names} AS name WHERE name.${column} = $1 AND ${condition} AND ${inRange} AND name.team_id = $5
+        ${engine.inShards('name', 'ARRAY[$1]')} ORDER BY name.${column}, name.team_id, name.path LIMIT $4::bigint)`
   return {
     listBelow: unprepared<NameRow>(
-      `${select} WHERE ${inRange} ORDER BY name.second_level_domain, name.path LIMIT $4::bigint`,
+      `${select} FROM ${names} AS name WHERE name.second_level_domain = $1 AND ${inRange}
+       ORDER BY name.second_level_domain, name.path LIMIT $4::bigint`,
     ),
-    listBelowOfTeam: unprepared<NameRow>(`${select} WHERE ${inRange} AND name.team_id = $5
-       ORDER BY name.second_level_domain, name.team_id, name.path LIMIT $4::bigint`),
+    listBelowOfTeam: unprepared<NameRow>(
+      `${select} FROM (${ofTeam('registrable_domain', "name.path > ''")} UNION ALL
+        ${ofTeam('second_level_domain', 'name.registrable_domain <> name.second_level_domain')}) AS name
+       ORDER BY name.path LIMIT $4::bigint`,
+    ),
   }
 }

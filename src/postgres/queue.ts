@@ -74,6 +74,8 @@ const SHARED_TIME = 0.5
 const LATE = 0.1
 /** For how many milliseconds a transaction waits for one lock. */
 const PATIENCE = { shared: 500, alone: 100 }
+/** If a wait would take more than this share of the time that is left, it is the last one, and takes all of it. */
+const LAST = 1 / 3
 /** How many calls get their results in one turn of the event loop. */
 const AT_ONCE = 10
 
@@ -163,16 +165,16 @@ export function createQueue<Work>(runCalls: RunCalls<Work>) {
     const calls = turns.map(({ call }) => call)
     const deadline = deadlineOf(calls)
     const patience = turns.length > 1 ? PATIENCE.shared : PATIENCE.alone * 2 ** (turns[0]?.waits ?? 0)
-    const isImpatient = patience < deadline.remaining()
+    const isLast = patience > deadline.remaining() * LAST
     try {
-      return await runCalls(calls, deadline, patience)
+      return await runCalls(calls, deadline, isLast ? deadline.remaining() : patience)
     } catch (error) {
       const isLocked = hasCode(error, new Set([LOCK_NOT_AVAILABLE]))
       if (turns.length > 1) {
         const isSlow = isLocked || hasCode(error, new Set([QUERY_CANCELED])) || error instanceof TimeLimitError
         for (const turn of turns) turn.most = isSlow ? 1 : Math.ceil(turns.length / 2)
         turns.forEach(enter)
-      } else if (isLocked && isImpatient) {
+      } else if (isLocked && !isLast) {
         for (const turn of turns) {
           turn.waits += 1
           turn.round = round

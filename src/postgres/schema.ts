@@ -50,7 +50,8 @@ export function quoteIdentifier(name: string): string {
  * may refer to it:
  *
  * ```sql
- * SELECT team_id, domain_id, created_at FROM domain_registration.names WHERE domain = 'www.example.com';
+ * SELECT team_id, domain_id, created_at FROM domain_registration.names
+ * WHERE second_level_domain = 'example.com' AND path = '.www';
  * ```
  *
  * @throws {TypeError} if an option is unknown, or if the name of the schema is empty or contains NUL.
@@ -115,14 +116,14 @@ CREATE TABLE IF NOT EXISTS ${names} (
 CREATE UNIQUE INDEX IF NOT EXISTS names_by_id ON ${names} (${id})`,
   `-- For the lists of one team.
 CREATE INDEX IF NOT EXISTS names_of_team ON ${names} (team_id, domain_id)`,
-  `-- For the lists of one team's names below a base.
-CREATE INDEX IF NOT EXISTS names_of_team_below ON ${names} (second_level_domain, team_id, path)`,
   `-- For wildcards: the names within a base, of all teams and of one team. The conditions differ, so each query matches
 -- only one index. A name that is its own registrable domain is not within any base.
 CREATE INDEX IF NOT EXISTS names_within ON ${names} (registrable_domain, path) WHERE domain <> registrable_domain`,
   `CREATE INDEX IF NOT EXISTS names_of_team_within ON ${names} (registrable_domain, team_id, path) WHERE path > ''`,
-  `-- For lookups by name. A hash index is small, but cannot be read in order.
-CREATE INDEX IF NOT EXISTS names_by_domain ON ${names} USING hash (domain)`,
+  `-- For the lists of one team's names below a base: those whose registrable domain has more than two labels; the index
+-- before has the others.
+CREATE INDEX IF NOT EXISTS names_of_team_below ON ${names} (second_level_domain, team_id, path)
+  WHERE registrable_domain <> second_level_domain`,
 ]
 
 const createChanges = ({ changes }: Tables) => [

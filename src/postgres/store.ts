@@ -273,8 +273,8 @@ async function find(
   }
 }
 
-const findByDomain = ({ send, statements, engine }: StoreTransaction, domains: readonly string[]) =>
-  send(statements.findByDomain, domains, ...engine.toShards(domains))
+const findByDomain = ({ send, statements }: StoreTransaction, domains: readonly string[]) =>
+  send(statements.findByDomain, ...toArrays(domains.map(toKey), 'secondLevelDomain', 'path'))
 
 /** Locks registrable domains, looks up names and IDs, decides which rows to save, and saves them. */
 async function importAll(

@@ -33,7 +33,10 @@ interface Case {
 const cases: Readonly<Record<keyof Statements, Case>> = {
   lock: { values: [domains, domains], reads: [] },
   unlock: { values: [domains, domains], reads: ['locks_pkey: (second_level_domain = , registrable_domain = )'] },
-  findByDomain: { values: [domains], reads: ['names_by_domain: (domain = )', change] },
+  findByDomain: {
+    values: [domains, "'{.www,.www}'"],
+    reads: ['names_pkey: (second_level_domain = , path = )', change],
+  },
   findById: { values: [ids], reads: ['names_by_id: (domain_id = )', change] },
   findBelow: {
     values: ["'{crowd.com}'", "'{.}'", "'{/}'", `'{"{crowd.com}"}'`, "'2'"],
@@ -55,7 +58,7 @@ const cases: Readonly<Record<keyof Statements, Case>> = {
     reads: ['names_of_team: (team_id+domain_id < , team_id+domain_id >= )', change],
   },
   listBelow: { values: ["'crowd.com'", "'.'", "'/'", '1000'], reads: [below, change] },
-  listBelowOfTeam: { values: ["'crowd.com'", "'.'", "'/'", '1000', "'1'"], reads: [ownBelow, change] },
+  listBelowOfTeam: { values: ["'crowd.com'", "'.'", "'/'", '1000', "'1'"], reads: [ownWithin, ownBelow, change] },
   count: { values: [], reads: ['any index'] },
   countOfTeam: { values: ["'1'"], reads: ['names_of_team: (team_id = )'] },
   addChanges: {
@@ -96,7 +99,7 @@ const zeros = thousand(() => '0')
 
 /** The parameters of the statements that read or write a list of rows. */
 const ofThousand: Partial<Record<keyof Statements, readonly string[]>> = {
-  findByDomain: [domainOfRow],
+  findByDomain: [domainOfRow, thousand(() => '""')],
   findById: [idOfRow],
   deleteNames: [idOfRow],
   unlock: [domainOfRow, domainOfRow],
@@ -253,7 +256,10 @@ describe.each(servers)('in %s,', (_where, open) => {
     })
 
     test.each([
-      ["SELECT team_id FROM domain_registration.names WHERE domain = 'www.a.com'", 'names_by_domain'],
+      [
+        "SELECT team_id FROM domain_registration.names WHERE second_level_domain = 'a.com' AND path = '.www'",
+        'names_pkey',
+      ],
       [`SELECT domain FROM domain_registration.names WHERE domain_id = ${id}`, 'names_by_id'],
       [
         "SELECT domain FROM domain_registration.names WHERE team_id = '1' ORDER BY domain_id LIMIT 10",

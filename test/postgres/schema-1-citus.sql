@@ -11,10 +11,10 @@ CREATE TABLE IF NOT EXISTS "domain_registration".names (
 );
 CREATE UNIQUE INDEX IF NOT EXISTS names_by_id ON "domain_registration".names (domain_id, second_level_domain);
 CREATE INDEX IF NOT EXISTS names_of_team ON "domain_registration".names (team_id, domain_id);
-CREATE INDEX IF NOT EXISTS names_of_team_below ON "domain_registration".names (second_level_domain, team_id, path);
 CREATE INDEX IF NOT EXISTS names_within ON "domain_registration".names (registrable_domain, path) WHERE domain <> registrable_domain;
 CREATE INDEX IF NOT EXISTS names_of_team_within ON "domain_registration".names (registrable_domain, team_id, path) WHERE path > '';
-CREATE INDEX IF NOT EXISTS names_by_domain ON "domain_registration".names USING hash (domain);
+CREATE INDEX IF NOT EXISTS names_of_team_below ON "domain_registration".names (second_level_domain, team_id, path)
+  WHERE registrable_domain <> second_level_domain;
 CREATE TABLE IF NOT EXISTS "domain_registration".changes (
   domain_id uuid NOT NULL,
   due timestamptz NOT NULL,

@@ -322,7 +322,7 @@ function toInvalid(sent: string, rejection: Rejection): InvalidHostname {
   const { code, reason, details } = rejection
   const aLabels = rejection.mayBeInUse ? findALabels(sent) : undefined
   const { suggestion, certain, shown, rest, restProblem, restAdvice } = undoMistakes(sent, rejection)
-  const advice = restProblem === undefined ? (restAdvice ?? rejection.advice) : restAdvice
+  const advice = restProblem === undefined ? (rejection.advice ?? restAdvice) : restAdvice
   const subject = sent === '' ? 'The hostname' : quote(sent)
   const sentences = [
     `${subject} ${rejection.problem}.`,
@@ -402,5 +402,5 @@ function explainRest(sent: string, rest: string, { reason, problem, advice }: Re
   // a path, and the beginning may be in the rest.
   const isName = reason === 'reserved_name' || (!/[\s"'@<>]/.test(rest) && /[.:]./.test(rest))
   const isShown = isName && hidePassword(sent).includes(rest)
-  return isShown ? { rest, restProblem: `${quote(rest)} ${problem}.`, restAdvice: advice } : { restAdvice: advice }
+  return isShown ? { rest, restProblem: `${quote(rest)} ${problem}.`, restAdvice: advice } : { restAdvice: FULL_NAME }
 }

@@ -57,7 +57,8 @@ function containsSeveral(text: string): boolean {
   if (!separator.test(text)) return false
   let names = 0
   for (const word of text.split(/\s+|[,;|\u3001\uff0c\uff1b](?=[a-z]+:\/\/)/i)) {
-    if (!word.includes('.')) continue
+    const isEMailAddress = word.includes('@') && !word.includes('://')
+    if (!word.includes('.') || isEMailAddress) continue
     const parts = dropPath(word.replace(/^[a-z]+:\/\//i, '')).split(separator)
     names += parts.filter(looksLikeName).length
     if (names > 1) return true

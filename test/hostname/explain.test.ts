@@ -87,6 +87,25 @@ describe('messages', () => {
     await expect(lines.join('')).toMatchFileSnapshot('messages.txt')
   })
 
+  test.each([
+    ['Email: joe@gmail.com', '"Email: joe@gmail.com" contains an "@", as in an e-mail address'],
+    ['3com.اختبار.com', 'has a label that begins with a digit'],
+    ['٨.٨.٨.٨', 'Enter an IP address in the digits 0 to 9.'],
+    ['ssh -p 2222 root@host.example.org', 'looks like a command. Enter only the hostname in it.'],
+    ['e.g. example.com', 'contains a space next to a dot. Enter one hostname, without spaces.'],
+    ['0x8.0x8.0x8.0x8', 'which programs read as 8.8.8.8.'],
+    ['010.020.030.040', 'which programs read as 8.16.24.32 or as 10.20.30.40.'],
+    ['300.300.300.300', 'has the number 300; no number in an IPv4 address is above 255.'],
+    ['👨\u200d👩\u200d👧.com', 'If you mean this character, enter "xn--1uga80807abag.com".'],
+    ['joe@example.com, anna@example.com', 'contains an "@", as in an e-mail address'],
+  ])('say about %j what is true of it: %s', (input, part) => {
+    expect(messageOf(input)).toContain(part)
+  })
+
+  test('hide what follows the name of a secret', () => {
+    expect(messageOf('Password: hunter2@example.com')).toContain('"Password:***@example.com"')
+  })
+
   test('contain an A-label only if the input contains one', () => {
     for (const [input] of cases) {
       const withoutSuggestion = messageOf(input).replace(/(?: Did you mean| If you mean) .*/gsu, '')

@@ -81,7 +81,6 @@ function areHeaders(value: unknown): boolean {
 export const onProgressRule = { holds: optional(isFunction), expected: 'a function that takes the progress' }
 
 export const DEFAULT_PATIENCE = 1_800_000
-const DEFAULT_TIME_LIMIT = 60_000
 /** The maximum size of a body, in MiB after decompression: several times the service's largest response. */
 const BODY_LIMIT = 4
 
@@ -111,7 +110,7 @@ export interface Call<Value> {
  */
 export async function sendOnce<Value>(
   { url, body, read }: Call<Value>,
-  { apiKey, headers: added, credentials, timeLimit = DEFAULT_TIME_LIMIT, signal, fetch }: CallOptions,
+  { apiKey, headers: added, credentials, timeLimit = 60_000, signal, fetch }: CallOptions,
 ): Promise<Attempt<Value>> {
   let headers: Headers
   try {

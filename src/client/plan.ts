@@ -168,8 +168,8 @@ interface Situation {
 
 /**
  * What to do next: send a part, wait for at most so many milliseconds until something happens, or end. Parts that are
- * due come first, then new names, and then those that were put off. If the latest calls with new names have all failed,
- * no more are sent.
+ * due come before new names, and those that were put off come last. But after a failure, new names come first, because
+ * they tell whose fault it is. If as many of them fail as may be under way, no more are sent.
  */
 export function decide(state: RunState, situation: Situation): Part | number | 'end' {
   const { hasRoom, isIdle, concurrency, patience, now } = situation
@@ -178,9 +178,11 @@ export function decide(state: RunState, situation: Situation): Part | number | '
   const failed = parts.again[0] ?? (isAtEnd ? parts.last[0] : undefined)
   const { dueAt = Number.POSITIVE_INFINITY } = failed ?? {}
   const mayTakeNew = !failed || (newFailures < concurrency && parts.again.length < MOST_PARTS_WAITING)
+  const isDue = dueAt <= now
   if (hasRoom) {
-    if (failed && dueAt <= now) return failed
-    if (next && mayTakeNew) return { names: next, turn: 'first', dueAt: now, failures: 0, successesBefore: successes }
+    if (next && mayTakeNew && (!isDue || state.failingSince !== undefined))
+      return { names: next, turn: 'first', dueAt: now, failures: 0, successesBefore: successes }
+    if (failed && isDue) return failed
   }
   const isOut = isAtEnd || !mayTakeNew
   if (isIdle && isOut && (!failed || dueAt > failingSince + patience)) return 'end'

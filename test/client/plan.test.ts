@@ -74,6 +74,13 @@ const idle = { hasRoom: true, isIdle: true }
 test.each<[what: string, state: Partial<RunState>, situation: Partial<Parameters<typeof decide>[1]>, move: string]>([
   ['new names are sent', {}, {}, 'n first'],
   ['a part that is due comes before new names', parts(1), {}, 'abc again'],
+  ['after a failure, new names come first', { ...parts(1), failingSince: now }, {}, 'n first'],
+  [
+    'after failures of new names too, a part that is due comes first',
+    { ...parts(1), failingSince: now, newFailures: 4 },
+    {},
+    'abc again',
+  ],
   ['new names come before a part that is not due', parts(1, now + 1), {}, 'n first'],
   ['new names come before one that is put off', waiting(last), {}, 'n first'],
   ['a name that is put off comes at the end', { ...waiting(last), ...atEnd }, {}, 'abc last'],

@@ -104,7 +104,7 @@ async function follow(world: World, random: Random): Promise<void> {
     const withResult = all.filter(name => !failing.has(name))
     if (results.length > 0) expect(results.map(({ input }) => input)).toEqual(withResult)
   }
-  // A name that is alone with its failure is retried until `patience` runs out: without a success, this may be an outage.
+  // A name that is alone with its failure is retried until `patience` runs out, because this may be an outage.
   expect(performance.now() - start).toBeLessThan(outage[1] - outage[0] + 60 * MINUTES)
   // 16 parts, each of which is retried every 22 s on average, for as long as nothing succeeds.
   const whileNothingSucceeds = failing.size > 0 ? 1400 : outage[1] > outage[0] ? 600 : 0

@@ -4,7 +4,7 @@ export interface Finding {
   readonly finding: string
   /** What to do. */
   readonly advice: string | undefined
-  /** The SQL that the advice says to run, in this order: one statement in each string. */
+  /** The SQL that the advice says to run: one statement in each string. */
   readonly sql: readonly string[] | undefined
 }
 
@@ -37,33 +37,59 @@ export function compareVersions(version: number, needed: number): Finding | unde
 /** A table, or a part of a table, as the database itself describes it. */
 export interface Part {
   readonly table: string
-  readonly kind: 'table' | 'column' | 'primary key' | 'constraint' | 'index'
+  readonly kind: 'table' | 'column' | 'primary key' | 'constraint' | 'index' | 'trigger' | 'rule'
   readonly name: string
   /** Two parts of the same kind in the same table are equal if their definitions are equal. */
   readonly definition: string
 }
 
 /**
- * Yields a finding for each part that `migrate` would create, and that is missing or different. What the application
- * has added to the tables does not count.
- *
- * @param mend Returns the advice, and the SQL that turns `found`, or nothing, into `part`.
+ * Compares the parts that `migrate` would create with those that exist. Among what the application has added, only
+ * triggers and rules get a note.
  */
-export function* findDrift<P extends Part>(
-  expected: readonly P[],
-  actual: readonly P[],
-  mend: (part: P, found: P | undefined) => readonly [advice: string, sql: readonly string[]],
-): Generator<Finding> {
-  const mended = new Set<string>()
-  for (const part of expected) {
-    const alike = actual.filter(({ table, kind }) => table === part.table && kind === part.kind)
-    if (mended.has(part.table) || alike.some(({ definition }) => definition === part.definition)) continue
+export function compareParts(expected: readonly Part[], actual: readonly Part[], version: number): readonly Finding[] {
+  const different = [...findDrift(expected, actual)]
+  const added = actual.filter(
+    ({ table, kind }) => /^(?:trigger|rule)$/.test(kind) && expected.some(part => part.table === table),
+  )
+  return [
+    ...(different.length > 0 ? different : [ok(`version ${version}, as migrate creates them`)]),
+    ...added.map(({ table, kind, name }) =>
+      note(
+        `${table}: the ${kind} "${name}" is not from this package`,
+        'Make sure that it never changes or skips a row',
+      ),
+    ),
+  ]
+}
+
+function* findDrift(expected: readonly Part[], actual: readonly Part[]): Generator<Finding> {
+  const missing = new Set<string>()
+  for (const { table, kind, name, definition } of expected) {
+    const alike = actual.filter(part => table === part.table && kind === part.kind)
+    if (missing.has(table) || alike.some(part => part.definition === definition)) continue
     // A table has at most one primary key, whatever its name.
-    const found = alike.find(({ name }) => name === part.name) ?? (part.kind === 'primary key' ? alike[0] : undefined)
-    // The SQL that mends a table mends its parts too.
-    if (part.kind === 'table') mended.add(part.table)
-    const place = part.kind === 'table' ? '' : `${part.table}: `
-    const problem = found ? `differs from what migrate creates: ${found.definition}` : 'is missing'
-    yield wrong(`${place}the ${part.kind} "${part.name}" ${problem}`, ...mend(part, found))
+    const found = alike.find(part => part.name === name) ?? (kind === 'primary key' ? alike[0] : undefined)
+    if (kind === 'table' && !found) {
+      missing.add(table)
+      yield wrong(`the table "${name}" is missing`, 'Restore a backup: in an empty table, names would be free again')
+    } else {
+      const place = kind === 'table' ? '' : `${table}: `
+      const difference = found ? `differs: ${found.definition}` : 'is missing'
+      const expectation = definition === '' ? '' : `; expected: ${definition}`
+      yield wrong(`${place}the ${kind} "${name}" ${difference}${expectation}`, AS_CREATED)
+    }
   }
 }
+
+const AS_CREATED = 'As the owner of the tables, make it what "domain-registration migrate --print" shows'
+
+/** The team of the trial rows, unless a team has registrations: then its ID satisfies the application's constraints. */
+export const TRIAL_TEAM = '#doctor'
+
+/** @param sql A statement that concerned no row. */
+export const noEffect = (sql: string): Finding =>
+  wrong(
+    `${sql.replace(/^\s*(\w+(?: INTO| FROM)? \S+).*/s, '$1')} has no effect: a trigger or a rule skips the row`,
+    'Let the trigger return the row, or drop it',
+  )

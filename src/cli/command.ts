@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline'
 import type { OpenDatabase, OpenOptions, Target } from './database.ts'
+import { toPrintable } from './text.ts'
 
 /** An error in how the command was called. The exit code is 2. */
 export class UsageError extends Error {}
@@ -69,7 +70,7 @@ export const confirmOption = { '--yes': 'does not ask; for programs' }
  */
 export async function confirm({ flags, process }: Invocation, effect: string, count: number): Promise<void> {
   if (flags.has('yes')) return
-  process.stderr.write(`${effect}. To confirm, type ${count} (programs pass --yes): `)
+  process.stderr.write(toPrintable(`${effect}. To confirm, type ${count} (programs pass --yes): `))
   for await (const line of readLines(process)) {
     if (line === String(count)) return
     break
@@ -90,9 +91,15 @@ export function readLimit({ limit = '100' }: Values): number {
   throw new UsageError('--limit must be an integer from 1 to 999999999')
 }
 
-/** Yields the lines of standard input, except empty ones. */
+/**
+ * Yields the lines of standard input, except empty ones.
+ *
+ * @throws {Error} if the input is UTF-16, as in files that some shells of Windows write.
+ */
 export async function* readLines({ stdin }: ProgramProcess): AsyncGenerator<string, void> {
   for await (const line of createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
+    // Read as UTF-8, UTF-16 has a NUL beside each ASCII character, and begins with a byte order mark that is invalid.
+    if (/\0|^\ufffd\ufffd/.test(line)) throw new Error('The input is in UTF-16. Convert it to UTF-8')
     if (line.trim() !== '') yield line.trim()
   }
 }

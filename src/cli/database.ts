@@ -77,25 +77,39 @@ function loadDriver<Driver>(name: string): Driver | undefined {
 
 /** The part of a `pg` pool that commands use. */
 export type Pool = PostgresPool & {
-  connect(): Promise<Pick<Pool, 'query'> & { release(): void }>
-  query<Row>(text: string, values?: readonly unknown[]): Promise<{ rows: Row[] }>
+  connect(): Promise<Pick<Pool, 'query'> & { release(destroy: true): void }>
+  query<Row>(query: Query): Promise<{ rows: Row[]; rowCount: number | null }>
   on(event: 'error', listener: () => void): unknown
   on(event: 'connect', listener: (client: Pick<Pool, 'on'>) => void): unknown
   end(): Promise<void>
 }
 
+interface Query {
+  readonly text: string
+  readonly values?: readonly unknown[]
+  readonly query_timeout: number
+}
+
+/**
+ * Sends a query of the command line itself. Stores and `migrate` limit the time of their own queries.
+ *
+ * @param client A pool, or one connection.
+ */
+export const ask = <Row>(client: Pick<Pool, 'query'>, text: string, values: readonly unknown[] = []) =>
+  client.query<Row>({ text, values, query_timeout: TIME_LIMIT })
+
 interface Pg {
   Pool: new (options: object) => Pool
 }
 
-/** The time limit for opening a connection, in milliseconds. */
-const CONNECT_TIME_LIMIT = 10_000
+/** The time limit for opening a connection, and for each of the command line's own queries, in milliseconds. */
+const TIME_LIMIT = 10_000
 
 /** Creates a pool of one connection, which the first statement opens. */
 export function createPool(url: string): Pool {
   const pg = loadDriver<Pg>('pg')
   if (!pg) throw new Error('PostgreSQL needs the package "pg" in this folder: npm install pg')
-  const options = { connectionString: url, max: 1, connectionTimeoutMillis: CONNECT_TIME_LIMIT }
+  const options = { connectionString: url, max: 1, connectionTimeoutMillis: TIME_LIMIT }
   const pool = new pg.Pool({ ...options, application_name: 'domain-registration' })
   // Without a listener, a lost connection would end the process. With a listener, only the statement that needs the
   // connection fails. The pool reports the loss of an idle connection; the client reports that its own connection was
@@ -114,10 +128,10 @@ function openPostgres({ url, schema }: Extract<Target, { kind: 'postgres' }>): O
   return {
     createStore: options => createPostgresStore({ ...place, ...unprepared, findTeam, ...options }),
     createKeyStore: () => createPostgresKeyStore({ ...place, ...unprepared }),
-    listOwners: async () => (await database.query<KeyOwner>(selectOwners(tables.keys))).rows,
+    listOwners: async () => (await ask<KeyOwner>(database, selectOwners(tables.keys))).rows,
     async readVersion() {
       try {
-        const { rows } = await database.query<Version>(selectVersion(tables.version))
+        const { rows } = await ask<Version>(database, selectVersion(tables.version))
         return rows[0]?.version ?? 0
       } catch (error) {
         // If the role may not read the schema, the error of `migrate` says what lets the role migrate.

@@ -1,10 +1,21 @@
 import { isStockPostgres } from '../postgres/engines.ts'
-import { createSchema, quoteIdentifier, SCHEMA_VERSION, type Tables, toTables } from '../postgres/schema.ts'
-import { compareVersions, type Examination, type Finding, findDrift, note, ok, type Part, wrong } from './checks.ts'
-import { createPool, findCode, type Pool, selectVersion } from './database.ts'
+import { createSchema, quoteIdentifier, SCHEMA_VERSION, toTables } from '../postgres/schema.ts'
+import {
+  compareParts,
+  compareVersions,
+  type Examination,
+  type Finding,
+  noEffect,
+  note,
+  ok,
+  type Part,
+  TRIAL_TEAM,
+  wrong,
+} from './checks.ts'
+import { ask, createPool, findCode, type Pool, selectVersion } from './database.ts'
 
-const OLDEST_SERVER = 14
-const AS_OWNER = 'Run as the owner of the tables:'
+/** The oldest version on which this package is tested. */
+const OLDEST_SERVER = 15
 
 /** A connection of the doctor. */
 type Client = Pick<Pool, 'query'>
@@ -41,14 +52,15 @@ export function examinePostgres(url: string, schema = 'domain_registration'): Ex
       ['writing', () => examineWriting(client, schema)],
     ],
     async close() {
-      client?.release()
+      client?.release(true)
       await pool.end()
     },
   }
 }
 
 async function readServer(client: Client): Promise<Server> {
-  const { rows } = await client.query<Server>(
+  const { rows } = await ask<Server>(
+    client,
     `SELECT version() AS version, current_setting('server_version_num')::integer / 10000 AS number,
        current_user AS role, current_database() AS database,
        EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') AS is_distributed,
@@ -61,12 +73,13 @@ function examineEngine({ version, number }: Server): Finding {
   const name = version.split(/,| on /)[0] as string
   const advice = `Use PostgreSQL ${OLDEST_SERVER} or later`
   if (!isStockPostgres(version)) return wrong(`${name}, which is not PostgreSQL itself`, advice)
-  return number < OLDEST_SERVER ? wrong(name, advice) : ok(name)
+  return number < OLDEST_SERVER ? note(`${name}, on which this package is not tested`, advice) : ok(name)
 }
 
 /** Finds out whether all tables are missing, or the one with their version, which `migrate` would create. */
 async function findMissingTables(client: Client, schema: string): Promise<readonly Finding[]> {
-  const { rows } = await client.query<{ name: string }>(
+  const { rows } = await ask<{ name: string }>(
+    client,
     `SELECT relname AS name FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
      WHERE nspname = $1 AND relkind IN ('r', 'p')`,
     [schema],
@@ -89,15 +102,9 @@ export const needed: Readonly<Record<string, readonly string[]>> = {
   version: ['SELECT'],
 }
 
-interface Right {
-  readonly name: string
-  readonly may_use: boolean
-  readonly missing: readonly string[]
-  readonly hides_rows: boolean
-}
-
 async function examineRights(client: Client, schema: string): Promise<Finding> {
-  const { rows } = await client.query<Right>(
+  const { rows } = await ask<{ name: string; may_use: boolean; missing: readonly string[]; hides_rows: boolean }>(
+    client,
     `SELECT class.relname AS name, has_schema_privilege(place.oid, 'USAGE') AS may_use,
             row_security_active(class.oid) AS hides_rows,
             ARRAY(SELECT needed FROM json_array_elements_text($2::json -> class.relname::text) AS needed
@@ -114,7 +121,7 @@ async function examineRights(client: Client, schema: string): Promise<Finding> {
       .filter(({ missing }) => missing.length > 0)
       .map(({ name, missing }) => `GRANT ${missing.join(', ')} ON ${place}.${name} TO …`),
   ]
-  if (grants.length > 0) return wrong('the role lacks privileges', AS_OWNER, grants)
+  if (grants.length > 0) return wrong('the role lacks privileges', 'Run as the owner of the tables:', grants)
   const hidden = rows.filter(({ hides_rows }) => hides_rows).map(({ name }) => name)
   if (hidden.length === 0) return ok('the role has all privileges that the stores need')
   return wrong(
@@ -125,11 +132,12 @@ async function examineRights(client: Client, schema: string): Promise<Finding> {
 
 /** Runs `work` in a transaction that is then rolled back. No lock is awaited for more than a second. */
 async function inTransaction<T>(client: Client, begin: string, work: () => Promise<T>): Promise<T> {
-  await client.query(`${begin}; SET LOCAL lock_timeout = '1s'; SET LOCAL statement_timeout = '20s'`)
+  await ask(client, `${begin}; SET LOCAL lock_timeout = '1s'`)
   try {
     return await work()
   } finally {
-    await client.query('ROLLBACK')
+    // If the connection is lost, the server rolls back by itself.
+    await ask(client, 'ROLLBACK').catch(() => {})
   }
 }
 
@@ -137,11 +145,11 @@ async function inTransaction<T>(client: Client, begin: string, work: () => Promi
 export const examineTables = (client: Client, schema: string, isDistributed: boolean): Promise<readonly Finding[]> =>
   inTransaction(client, 'BEGIN READ WRITE', async () => {
     const tables = toTables({ schema })
-    const { rows } = await client.query<{ version: number | null }>(selectVersion(tables.version))
+    const { rows } = await ask<{ version: number | null }>(client, selectVersion(tables.version))
     const version = compareVersions(rows[0]?.version ?? 0, SCHEMA_VERSION)
     if (version) return [version]
     const actual = await readParts(client, schema)
-    let expected: readonly PostgresPart[]
+    let expected: readonly Part[]
     try {
       expected = await createModel(client, isDistributed)
     } catch (error) {
@@ -149,33 +157,24 @@ export const examineTables = (client: Client, schema: string, isDistributed: boo
       const finding = `not compared with what migrate creates: ${(error as Error).message}`
       return [note(finding, 'Run doctor as the owner of the tables')]
     }
-    const differences = [...findDrift(expected, actual, mend(tables, createSchema({ schema }, isDistributed)))]
-    const first = differences.length > 0 ? differences : [ok(`version ${SCHEMA_VERSION}, as migrate creates them`)]
-    return [...first, ...findLeftovers(tables, expected, actual)]
+    return compareParts(expected, actual, SCHEMA_VERSION)
   })
 
-/** A part with its name in quotes where SQL needs them. */
-interface PostgresPart extends Part {
-  readonly id: string
-  /** Of a column: what follows `ALTER COLUMN x` in the statements that make the column what it is. */
-  readonly facets: readonly string[] | null
-}
-
-const INVALID = ' (invalid)'
+const UNLOGGED = 'UNLOGGED, so a crash of the server empties it'
 
 /** The tables in a schema, and their parts, as the catalogs describe them, which any role may read. */
-export async function readParts(client: Client, schema: string): Promise<readonly PostgresPart[]> {
-  const { rows } = await client.query<PostgresPart>(
+export async function readParts(client: Client, schema: string): Promise<readonly Part[]> {
+  const { rows } = await ask<Part>(
+    client,
     `WITH tables AS (
-       SELECT oid, relname FROM pg_class
+       SELECT oid, relname, relpersistence FROM pg_class
        WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1) AND relkind IN ('r', 'p')
      ), parts AS (
-       SELECT 1 AS rank, oid, 'table' AS kind, relname AS name, '' AS definition, NULL::text[] AS facets FROM tables
+       SELECT 1 AS rank, oid, 'table' AS kind, relname AS name,
+         CASE relpersistence WHEN 'u' THEN '${UNLOGGED}' ELSE '' END AS definition FROM tables
        UNION ALL
        SELECT 2, attrelid, 'column', attname, concat_ws(' ', attname, type, CASE WHEN attnotnull THEN 'NOT NULL' END,
-           'DEFAULT ' || preset),
-         ARRAY['TYPE ' || type, CASE WHEN attnotnull THEN 'SET' ELSE 'DROP' END || ' NOT NULL',
-           coalesce('SET DEFAULT ' || preset, 'DROP DEFAULT')]
+           'DEFAULT ' || preset)
        FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid
          LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
          LEFT JOIN pg_collation ON pg_collation.oid = attcollation AND attcollation <> typcollation,
@@ -184,17 +183,24 @@ export async function readParts(client: Client, schema: string): Promise<readonl
        WHERE attrelid IN (SELECT oid FROM tables) AND attnum > 0 AND NOT attisdropped
        UNION ALL
        SELECT 3, conrelid, CASE contype WHEN 'p' THEN 'primary key' ELSE 'constraint' END, conname,
-         pg_get_constraintdef(oid), NULL
+         pg_get_constraintdef(oid)
        FROM pg_constraint WHERE conrelid IN (SELECT oid FROM tables) AND contype IN ('p', 'u', 'c')
        UNION ALL
        -- What follows the table's name in CREATE INDEX, without storage parameters.
        SELECT 4, indrelid, 'index', relname, CASE WHEN indisunique THEN 'UNIQUE ' ELSE '' END ||
          regexp_replace(regexp_replace(pg_get_indexdef(indexrelid), '^.*? USING ', ''), ' WITH \\([^)]*\\)', '') ||
-         CASE WHEN indisvalid AND indisready THEN '' ELSE '${INVALID}' END, NULL
+         CASE WHEN indisvalid AND indisready THEN '' ELSE ' (invalid)' END
        FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
        WHERE indrelid IN (SELECT oid FROM tables) AND NOT indisprimary
+       UNION ALL
+       -- PostgreSQL's own triggers check foreign keys.
+       SELECT 5, tgrelid, 'trigger', tgname, '' FROM pg_trigger
+       WHERE tgrelid IN (SELECT oid FROM tables) AND NOT tgisinternal AND tgenabled <> 'D'
+       UNION ALL
+       SELECT 6, ev_class, 'rule', rulename, '' FROM pg_rewrite
+       WHERE ev_class IN (SELECT oid FROM tables) AND ev_enabled <> 'D'
      )
-     SELECT relname AS "table", kind, name, quote_ident(name) AS id, definition, facets
+     SELECT relname AS "table", kind, name, definition
      FROM parts JOIN tables USING (oid) ORDER BY relname, rank, name`,
     [schema],
   )
@@ -205,79 +211,53 @@ export async function readParts(client: Client, schema: string): Promise<readonl
  * Creates the tables of this version as temporary tables, which disappear with the transaction, and reads how
  * PostgreSQL describes them. So two descriptions by the same server are compared.
  */
-async function createModel(client: Client, isDistributed: boolean): Promise<readonly PostgresPart[]> {
+async function createModel(client: Client, isDistributed: boolean): Promise<readonly Part[]> {
   // A full disk shows only in new pages, so this writes a megabyte too.
   const fill = ["CREATE TEMPORARY TABLE x AS SELECT repeat('x', 1000) FROM generate_series(1, 1000)", 'DROP TABLE x']
   const statements = createSchema({ schema: 'pg_temp' }, isDistributed)
   const create = statements.filter(text => /^CREATE (?:TABLE|(?:UNIQUE )?INDEX) /m.test(text))
-  await client.query([...fill, ...create].join(';\n'))
-  const { rows } = await client.query<{ name: string }>('SELECT pg_my_temp_schema()::regnamespace::text AS name')
+  await ask(client, [...fill, ...create].join(';\n'))
+  const { rows } = await ask<{ name: string }>(client, 'SELECT pg_my_temp_schema()::regnamespace::text AS name')
   return readParts(client, rows[0]?.name ?? '')
 }
 
-/** Returns the advice and the SQL for one difference. */
-const mend =
-  (tables: Tables, statements: readonly string[]) =>
-  (part: PostgresPart, found: PostgresPart | undefined): readonly [string, readonly string[]] => {
-    const { kind, id, definition, facets } = part
-    const table = tables[part.table as keyof Tables]
-    const lost = 'Restore a backup. Only if the table has no rows, or you can lose them, run as their owner:'
-    switch (kind) {
-      case 'table':
-        return [lost, statements.filter(statement => statement.includes(table))]
-      case 'column': {
-        const [type = ''] = facets ?? []
-        const had = found?.facets ?? [type, 'DROP NOT NULL', 'DROP DEFAULT']
-        const changes = facets?.filter(facet => !had.includes(facet)) ?? []
-        return [
-          found ? AS_OWNER : lost,
-          [
-            ...(found ? [] : [`ALTER TABLE ${table} ADD COLUMN ${id} ${type.replace('TYPE ', '')}`]),
-            ...changes.map(change => `ALTER TABLE ${table} ALTER COLUMN ${id} ${change}`),
-          ],
-        ]
-      }
-      case 'index': {
-        const [, unique = '', rest] = /^(UNIQUE )?(.*)$/s.exec(definition) ?? []
-        // With CONCURRENTLY, calls continue while the index is built.
-        const create = `CREATE ${unique}INDEX CONCURRENTLY ${id} ON ${table} USING ${rest}`
-        return [AS_OWNER, [...(found ? [`DROP INDEX CONCURRENTLY ${tables.schema}.${found.id}`] : []), create]]
-      }
-      default: {
-        const drop = found ? [`ALTER TABLE ${table} DROP CONSTRAINT ${found.id}`] : []
-        return [AS_OWNER, [...drop, `ALTER TABLE ${table} ADD CONSTRAINT ${id} ${definition}`]]
+/** The SQLSTATEs of the application's own constraints, which may refuse rows of a team that does not exist. */
+const ofConstraints = ['23503', '23514']
+/** The SQLSTATE of an exception that a trigger raises. */
+const RAISED = 'P0001'
+
+/**
+ * Saves, changes and deletes a row in each table that stores write to, and rolls back. Finds read-only transactions,
+ * and triggers and rules that refuse or skip rows.
+ */
+const examineWriting = (client: Client, schema: string): Promise<Finding> =>
+  inTransaction(client, 'BEGIN', async () => {
+    const { names, changes, locks, keys } = toTables({ schema })
+    const { rows } = await ask<{ team_id: string }>(client, `SELECT team_id FROM ${names} LIMIT 1`)
+    const expected = rows.length > 0 ? ofConstraints : [...ofConstraints, RAISED]
+    const [id, team] = [crypto.randomUUID(), (rows[0]?.team_id ?? TRIAL_TEAM).replaceAll("'", "''")]
+    for (const sql of [
+      `INSERT INTO ${locks} (second_level_domain, registrable_domain) VALUES ('#doctor', '#${id}')`,
+      `INSERT INTO ${names} (domain_id, created_at, second_level_domain, path, domain, registrable_domain, team_id)
+       VALUES ('${id}', now(), '#doctor', '${id}', '#${id}', '#doctor', '${team}')`,
+      `INSERT INTO ${changes} (domain_id, due, since, kind, second_level_domain, domain, registrable_domain, team_id)
+       VALUES ('${id}', now(), now(), 'registered', '#doctor', '#${id}', '#doctor', '${team}')`,
+      `INSERT INTO ${keys} (hash, type, owner_id, scopes) VALUES ('#${id}', 'team', '0', '{}')`,
+      `UPDATE ${names} SET team_id = team_id WHERE domain_id = '${id}'`,
+      `UPDATE ${changes} SET due = due WHERE domain_id = '${id}'`,
+      `UPDATE ${keys} SET label = label WHERE hash = '#${id}'`,
+      `DELETE FROM ${locks} WHERE registrable_domain = '#${id}'`,
+      `DELETE FROM ${names} WHERE domain_id = '${id}'`,
+      `DELETE FROM ${changes} WHERE domain_id = '${id}'`,
+    ]) {
+      try {
+        const { rowCount } = await ask(client, sql)
+        if (rowCount !== 1) return noEffect(sql)
+      } catch (error) {
+        if (!expected.includes(findCode(error) ?? '')) throw error
+        const finding = `your application refuses a trial row: ${(error as Error).message}`
+        return note(finding, 'Nothing is wrong if it accepts the rows of your teams. Nothing else was tried')
       }
     }
-  }
-
-/** Finds invalid indexes besides those of the package: a failed REINDEX CONCURRENTLY leaves `names_by_id_ccnew`. */
-function* findLeftovers(
-  tables: Tables,
-  expected: readonly PostgresPart[],
-  actual: readonly PostgresPart[],
-): Generator<Finding> {
-  for (const { table, name, id, definition } of actual) {
-    const isOurs = Object.hasOwn(tables, table) && definition.endsWith(INVALID)
-    if (!isOurs || expected.some(part => part.kind === 'index' && part.name === name)) continue
-    const advice =
-      'Unless it is being built at this moment (pg_stat_progress_create_index), as the owner of the tables:'
-    const finding = `${table}: the index "${name}" is invalid, and costs time in every insert`
-    yield note(finding, advice, [`DROP INDEX CONCURRENTLY ${tables.schema}.${id}`])
-  }
-}
-
-/** Saves a row in each table that stores write to, then rolls back. Finds read-only transactions, and triggers. */
-async function examineWriting(client: Client, schema: string): Promise<Finding> {
-  const { names, changes, locks, keys } = toTables({ schema })
-  await inTransaction(client, 'BEGIN', async () => {
-    const id = crypto.randomUUID()
-    await client.query(`
-      INSERT INTO ${locks} (second_level_domain, registrable_domain) VALUES ('#doctor', '#${id}');
-      INSERT INTO ${names} (domain_id, created_at, second_level_domain, path, domain, registrable_domain, team_id)
-        VALUES ('${id}', now(), '#doctor', '${id}', '#${id}', '#doctor', '#doctor');
-      INSERT INTO ${changes} (domain_id, due, since, kind, second_level_domain, domain, registrable_domain, team_id)
-        VALUES ('${id}', now(), now(), 'registered', '#doctor', '#${id}', '#doctor', '#doctor');
-      INSERT INTO ${keys} (hash, type, owner_id, scopes) VALUES ('#${id}', 'team', '0', '{}')`)
+    return ok('rows can be saved, changed and deleted (this was rolled back)')
   })
-  return ok('a row can be saved in each table (this was rolled back)')
-}

@@ -1,6 +1,16 @@
 import { existsSync } from 'node:fs'
 import { SCHEMA_VERSION, sqliteSchema } from '../sqlite/schema.ts'
-import { compareVersions, type Examination, type Finding, findDrift, ok, type Part, wrong } from './checks.ts'
+import {
+  compareParts,
+  compareVersions,
+  type Examination,
+  type Finding,
+  noEffect,
+  ok,
+  type Part,
+  TRIAL_TEAM,
+  wrong,
+} from './checks.ts'
 import { type Handle, hasTables, openHandle, selectVersion, toMigrateAdvice } from './database.ts'
 
 /** How many kinds of damage a finding names. */
@@ -24,7 +34,7 @@ export function examineSqlite(file: string): Examination {
       ],
       ['engine', () => findVersion(handle)],
       ['file', () => examineFile(handle)],
-      ['tables', () => (hasTables(handle) ? examineTables(handle) : wrong('missing', advice))],
+      ['tables', () => (hasTables(handle) ? examineTables(handle, openHandle(':memory:')) : wrong('missing', advice))],
       ['writing', () => examineWriting(handle)],
     ],
     close: () => void handle?.close(),
@@ -47,75 +57,29 @@ function examineFile(handle: Handle): Finding {
   return wrong(`damaged: ${damage.join('; ')}`, 'Stop your server, and restore the file from a backup')
 }
 
-function examineTables(handle: Handle): readonly Finding[] {
-  const [row] = handle.prepare(selectVersion('domain_registration_version')).all() as [{ version: number | null }]
-  const version = compareVersions(row.version ?? 0, SCHEMA_VERSION)
-  if (version) return [version]
-  const model = openHandle(':memory:')
+/** @param model An empty database, in which the expected tables are created. Closed in the end. */
+export function examineTables(handle: Handle, model: Handle): readonly Finding[] {
   try {
-    const differences = [...findSqliteDrift(handle, model)]
-    return differences.length > 0 ? differences : [ok(`version ${SCHEMA_VERSION}, as migrate creates them`)]
+    const [row] = handle.prepare(selectVersion('domain_registration_version')).all() as [{ version: number | null }]
+    const version = compareVersions(row.version ?? 0, SCHEMA_VERSION)
+    if (version) return [version]
+    model.exec(sqliteSchema())
+    return compareParts(readParts(model), readParts(handle), SCHEMA_VERSION)
   } finally {
     model.close()
   }
 }
 
-/** A table or an index. */
-interface SqlitePart extends Part {
-  /** The SQL that created it, as stored by SQLite. */
-  readonly sql: string
-}
-
-/** @param model An empty database, in which the expected tables are created. */
-export function findSqliteDrift(handle: Handle, model: Handle): Generator<Finding> {
-  model.exec(sqliteSchema())
-  const expected = readParts(model)
-  return findDrift(expected, readParts(handle), (part, found) => {
-    const parts = expected.filter(({ table }) => table === part.table).map(({ sql }) => sql)
-    const recreate = () => rebuild(part, readColumns(model, part.name), readColumns(handle, part.name), parts.slice(1))
-    const drop = found ? [`DROP INDEX ${part.name}`] : []
-    const sql = part.kind === 'index' ? [...drop, part.sql] : found ? recreate() : parts
-    return ['Back up the file, stop your server, and run:', sql]
-  })
-}
-
-/**
- * Rebuilds the table as described in sqlite.org/lang_altertable.html, section 7. A copy of the old table is kept,
- * because it may have columns that the package does not know.
- */
-function rebuild(
-  { name, sql }: SqlitePart,
-  expected: readonly string[],
-  actual: readonly string[],
-  indexes: readonly string[],
-): string[] {
-  const common = expected.filter(column => actual.includes(column)).join(', ')
-  return [
-    'PRAGMA foreign_keys = OFF',
-    'BEGIN IMMEDIATE',
-    `CREATE TABLE ${name}_before AS SELECT * FROM ${name}`,
-    sql.replace(name, `${name}_new`),
-    ...(common === '' ? [] : [`INSERT INTO ${name}_new (${common}) SELECT ${common} FROM ${name}`]),
-    `DROP TABLE ${name}`,
-    `ALTER TABLE ${name}_new RENAME TO ${name}`,
-    ...indexes,
-    'COMMIT',
-  ]
-}
-
-const readColumns = (handle: Handle, table: string): string[] =>
-  (handle.prepare('SELECT name FROM pragma_table_info(?)').all(table) as { name: string }[]).map(row => row.name)
-
-/** The package's tables and indexes, each table before its indexes. What SQLite creates by itself has no SQL. */
-const readParts = (handle: Handle): SqlitePart[] =>
+/** The package's tables, indexes and their triggers. What SQLite creates by itself has no SQL. */
+const readParts = (handle: Handle): Part[] =>
   (
     handle
       .prepare(
-        `SELECT tbl_name AS "table", type AS kind, name, sql FROM sqlite_schema
-         WHERE sql IS NOT NULL AND type IN ('table', 'index') AND tbl_name LIKE 'domain_registration_%' ORDER BY rowid`,
+        `SELECT tbl_name AS "table", type AS kind, name, sql AS definition FROM sqlite_schema
+         WHERE sql IS NOT NULL AND tbl_name LIKE 'domain_registration_%' ORDER BY rowid`,
       )
-      .all() as Omit<SqlitePart, 'definition'>[]
-  ).map(part => ({ ...part, definition: toComparable(part.sql) }))
+      .all() as Part[]
+  ).map(part => ({ ...part, definition: toComparable(part.definition) }))
 
 /** Removes comments, quotes and spaces, with which the same definition may have been written. */
 const toComparable = (sql: string): string =>
@@ -126,13 +90,16 @@ const toComparable = (sql: string): string =>
     .replaceAll(/ ?([(),]) ?/g, '$1')
     .trim()
 
-/** Saves a row in each table that stores write to, then rolls back. Finds locks, a read-only file, and a full disk. */
+/**
+ * Saves, changes and deletes a row in each table that stores write to, and rolls back. Finds locks, a read-only file, a
+ * full disk, and triggers that refuse or skip rows.
+ */
 function examineWriting(handle: Handle): Finding {
   // With such a small cache, SQLite writes to disk before the commit.
-  handle.exec('PRAGMA cache_size = 1')
+  handle.exec('PRAGMA cache_size = 1; BEGIN IMMEDIATE')
   try {
-    handle.exec(`BEGIN IMMEDIATE; ${SAVE_ROWS}`)
-    return ok('a row can be saved in each table (this was rolled back)')
+    const skipped = trial.find(sql => handle.prepare(`${sql} RETURNING 1`).all().length !== 1)
+    return skipped ? noEffect(skipped) : ok('rows can be saved, changed and deleted (this was rolled back)')
   } finally {
     try {
       handle.exec('ROLLBACK')
@@ -142,13 +109,21 @@ function examineWriting(handle: Handle): Finding {
   }
 }
 
+const [names, changes, keys] = ['names', 'changes', 'keys'].map(table => `domain_registration_${table}`)
+const team = `coalesce((SELECT team_id FROM ${names} LIMIT 1), '${TRIAL_TEAM}')`
+
 /** Rows with a name, an ID and a hash that no call could create. The label adds a megabyte of data. */
-const SAVE_ROWS = `
-INSERT INTO domain_registration_names
-  (domain_id, domain, registrable_domain, second_level_domain, path, team_id, created_at)
-  VALUES ('#doctor', '#doctor', '#doctor', '#doctor', '', '#doctor', 0);
-INSERT INTO domain_registration_changes (domain_id, kind, domain, registrable_domain, team_id, due, since)
-  VALUES ('#doctor', 'released', '#doctor', '#doctor', '#doctor', 0, 0);
-INSERT INTO domain_registration_monitor VALUES (0);
-INSERT INTO domain_registration_keys (hash, type, owner_id, scopes, label, created_at)
-  VALUES ('#doctor', 'team', '#doctor', '[]', hex(zeroblob(500000)), 0)`
+const trial = [
+  `INSERT INTO ${names} (domain_id, domain, registrable_domain, second_level_domain, path, team_id, created_at)
+   VALUES ('#doctor', '#doctor', '#doctor', '#doctor', '', ${team}, 0)`,
+  `INSERT INTO ${changes} (domain_id, kind, domain, registrable_domain, team_id, due, since)
+   VALUES ('#doctor', 'released', '#doctor', '#doctor', ${team}, 0, 0)`,
+  `INSERT INTO ${keys} (hash, type, owner_id, scopes, label, created_at)
+   VALUES ('#doctor', 'team', '#doctor', '[]', hex(zeroblob(500000)), 0)`,
+  `UPDATE ${names} SET team_id = team_id WHERE domain_id = '#doctor'`,
+  `UPDATE ${changes} SET due = due WHERE domain_id = '#doctor'`,
+  `UPDATE ${keys} SET label = label WHERE hash = '#doctor'`,
+  `DELETE FROM ${names} WHERE domain_id = '#doctor'`,
+  `DELETE FROM ${changes} WHERE domain_id = '#doctor'`,
+  `DELETE FROM ${keys} WHERE hash = '#doctor'`,
+]

@@ -1,4 +1,4 @@
-import { type SuffixList, suffixList } from '../hostname/suffix-list.ts'
+import { knownSuffixList, suffixList } from '../hostname/suffix-list.ts'
 import { explainFailure } from '../sqlite/connection.ts'
 import type { ManagedStore } from '../store/managed-store.ts'
 import { type Finding, note, ok, wrong } from './checks.ts'
@@ -7,7 +7,7 @@ import { findCode } from './database.ts'
 import { examinePostgres } from './doctor-postgres.ts'
 import { examineSqlite } from './doctor-sqlite.ts'
 import { describeRefused, toPendingText } from './pending.ts'
-import { page, plural, readVersion, toPrintable } from './text.ts'
+import { page, plural, readVersion, toLine } from './text.ts'
 
 /** A pending change of this age or older, in milliseconds, is reported as wrong. */
 const ALARMING_AGE = 5 * 60 * 1000
@@ -39,10 +39,10 @@ async function findFailed(store: ManagedStore) {
   return (await store.listPending()).findLast(({ lastFailure }) => lastFailure !== null)
 }
 
-function toScreen({ package: release, suffixList: { version, published }, names, pending }: Status): string {
+function toScreen({ package: release, suffixList: { version }, names, pending }: Status): string {
   const facts = {
     package: release,
-    'suffix list': `tldts ${version}, published ${published ?? 'on an unknown date'}`,
+    'suffix list': examineSuffixList(version).finding,
     names: String(names),
     pending: toPendingText(pending),
     ...(pending.longestRefused ? { refused: `longest: ${pending.longestRefused}` } : {}),
@@ -62,17 +62,13 @@ export const status: Command = {
 }
 
 export const doctor: Command = {
-  purpose: 'shows the status, checks all that this package needs, and says what to do',
+  purpose: 'checks all that this package needs, and says what to do',
   details: 'Changes nothing. Connect as the role of your server, because the privileges of that role are checked.',
   example: '',
   async run(invocation: Invocation): Promise<Result> {
-    const { findings, status } = await examine(invocation)
+    const findings = await examine(invocation)
     const isWrong = findings.some(isProblem)
-    return {
-      text: `${status ? `${toScreen(status)}\n` : ''}${toText(findings)}`,
-      data: { healthy: !isWrong, status: status ?? null, findings },
-      isWrong,
-    }
+    return { text: toText(findings), data: { healthy: !isWrong, findings }, isWrong }
   },
 }
 
@@ -82,11 +78,11 @@ interface Named extends Finding {
 
 const isProblem = ({ state }: Finding): boolean => state === 'wrong'
 
-async function examine(invocation: Invocation): Promise<{ findings: readonly Named[]; status?: Status }> {
+async function examine(invocation: Invocation): Promise<readonly Named[]> {
   const target = invocation.target()
   const isPostgres = target.kind === 'postgres'
   const explain = (error: unknown) => invocation.explain(isPostgres ? error : explainFailure(error))
-  const findings: Named[] = [{ check: 'suffix list', ...examineSuffixList(suffixList) }]
+  const findings: Named[] = [{ check: 'suffix list', ...examineSuffixList(suffixList.version) }]
   const { checks, close } = isPostgres ? examinePostgres(target.url, target.schema) : examineSqlite(target.file)
   try {
     for (const [check, look] of checks) {
@@ -95,7 +91,7 @@ async function examine(invocation: Invocation): Promise<{ findings: readonly Nam
       } catch (error) {
         const advice = adviceFor[findCode(error) ?? ''] ?? 'Fix this first'
         findings.push({ check, ...wrong(explain(error), `${advice}, and run doctor again`) })
-        return { findings }
+        return findings
       }
       if (findings.some(isProblem)) break
     }
@@ -104,12 +100,12 @@ async function examine(invocation: Invocation): Promise<{ findings: readonly Nam
   }
   try {
     const status = await readStatus(invocation.connect().createStore({ timeLimit: QUERY_TIME_LIMIT }))
-    return { findings: [...findings, { check: 'pending', ...examinePending(status) }], status }
+    findings.push({ check: 'pending', ...examinePending(status) })
   } catch (error) {
     // A problem that another check has found, such as missing tables, explains this failure.
-    if (findings.some(isProblem)) return { findings }
-    return { findings: [...findings, { check: 'pending', ...wrong(explain(error), 'Run doctor again') }] }
+    if (!findings.some(isProblem)) findings.push({ check: 'pending', ...wrong(explain(error), 'Run doctor again') })
   }
+  return findings
 }
 
 /** Advice about errors, keyed by their code. */
@@ -124,9 +120,9 @@ const adviceFor: Readonly<Record<string, string>> = {
 
 function toText(findings: readonly Named[]): string {
   const lines = findings.flatMap(({ check, state, finding, advice, sql = [] }) => [
-    `${state.padEnd(7)}${check.padEnd(13)}${toPrintable(finding)}`,
-    ...(advice === undefined ? [] : [`${' '.repeat(20)}-> ${toPrintable(advice)}`]),
-    ...sql.flatMap(statement => `${statement};`.split('\n').map(line => `${' '.repeat(23)}${toPrintable(line)}`)),
+    `${state.padEnd(7)}${check.padEnd(13)}${toLine(finding)}`,
+    ...(advice === undefined ? [] : [`${' '.repeat(20)}-> ${toLine(advice)}`]),
+    ...sql.map(statement => `${statement};`.replaceAll(/^/gm, ' '.repeat(23))),
   ])
   return `${lines.join('\n')}\n\n${toVerdict(findings)}\n`
 }
@@ -141,13 +137,20 @@ function toVerdict(findings: readonly Named[]): string {
   return notes === 0 ? 'All is well.' : `Nothing is wrong, but see ${plural(notes, 'note', 'notes')}.`
 }
 
-export function examineSuffixList({ version, published }: SuffixList): Finding {
-  // This release of the package knows the date of one version only. A note could advise nothing.
-  if (published === null) return ok(`from tldts ${version}`)
-  const days = Math.floor((Date.now() - Date.parse(published)) / DAY)
-  const finding = `from tldts ${version}, published ${published}`
-  if (days <= OLD_LIST) return ok(finding)
-  return note(`${finding}, ${days} days ago`, 'Newer top-level domains are rejected. Update the list: npm update tldts')
+/**
+ * Tells the age of the list in a version of `tldts`. For another version than the one that this release knows, the
+ * known date is a bound.
+ */
+export function examineSuffixList(version: string, now = Date.now()): Finding {
+  const { version: known, published } = knownSuffixList
+  const days = Math.floor((now - Date.parse(published)) / DAY)
+  const order = Math.sign(version.localeCompare(known, 'en', { numeric: true }))
+  const [when, age] = order === 0 ? ['', ''] : order > 0 ? ['after ', 'at most '] : ['before ', 'at least ']
+  const finding = `tldts ${version}, published ${when}${published}, ${age}${plural(days, 'day', 'days')} ago`
+  if (order >= 0 && days <= OLD_LIST) return ok(finding)
+  // A newer release of this package knows the date of a newer list.
+  const packages = order > 0 ? 'domain-registration tldts' : 'tldts'
+  return note(finding, `Newer top-level domains may be rejected. Update the list: npm update ${packages}`)
 }
 
 function examinePending({ pending }: Status): Finding {

@@ -15,7 +15,7 @@ import {
   type Values,
 } from './command.ts'
 import type { OpenDatabase } from './database.ts'
-import { page, plural, toJson, toPrintable, toTable } from './text.ts'
+import { page, plural, toJson, toLine, toTable } from './text.ts'
 
 const ownerOptions = {
   '--team <id>': 'the team that owns the key',
@@ -29,7 +29,6 @@ const newKeyOptions = {
 /** The word of commands about one key: its hash, or `-` to read the key itself from standard input. */
 const HASH = '<hash>'
 const HASH_DETAILS = 'Pass "-" instead of the hash to send the key itself to standard input.'
-const EXAMPLE_HASH = 'b7c1d0a94e5f62837b1c0d9a4e5f62837b1c0d9a4e5f62837b1c0d9a4e5f6283'
 
 /** How long the old key still works after a rotation, in milliseconds. */
 const OVERLAP_OF_KEYS = 7 * 24 * 60 * 60 * 1000
@@ -77,7 +76,7 @@ export const createKey: Command = {
     '--label <text>': 'a name for the key',
     ...newKeyOptions,
   },
-  example: '--team 7 --label "CI of Ann" --scopes domains:create,domains:read',
+  example: '--team 7 --label "CI of Ann"',
   async run({ values, connect }: Invocation): Promise<Result> {
     const { type, ownerId } = readOwner(values)
     const scopes = (values.scopes ?? 'domains:create').split(',')
@@ -99,7 +98,7 @@ export const rotateKey: Command = {
   purpose: 'makes a new key with the same owner, scopes and label; the old key expires in a week',
   details: `An old key that expires earlier keeps its date. ${HASH_DETAILS}`,
   options: newKeyOptions,
-  example: EXAMPLE_HASH,
+  example: '- < key.txt',
   async run({ values, operands, process, connect, explain }: Invocation): Promise<Result> {
     const newExpiry = readExpiry(values)
     const oldHash = await readHash(operands, process)
@@ -125,8 +124,8 @@ export const rotateKey: Command = {
     }
     const outcome =
       failure === undefined
-        ? `The old key, ${toPrintable(old.hint ?? oldHash)}, expires at ${oldExpiry.toISOString()}.\n`
-        : `The old key could not be changed (${toPrintable(failure)}). To let it expire:\n` +
+        ? `The old key, ${toLine(old.hint ?? oldHash)}, expires at ${oldExpiry.toISOString()}.\n`
+        : `The old key could not be changed (${failure}). To let it expire:\n` +
           `domain-registration keys expire ${oldHash} --at ${oldExpiry.toISOString()}\n`
     const expiresAtNow = failure === undefined ? oldExpiry : old.expiresAt
     return {
@@ -207,7 +206,7 @@ export const expireKey: Command = {
   purpose: 'makes a key expire at a date',
   details: HASH_DETAILS,
   options: { '--at <date>': 'the date; "never" removes it' },
-  example: `${EXAMPLE_HASH} --at 2030-12-31`,
+  example: '- --at 2030-12-31 < key.txt',
   async run({ values, operands, process, connect }: Invocation): Promise<Result> {
     const text = requireValue(values, 'at', 'with a date, or --at never')
     const at = text === 'never' ? null : readDate(text, 'at')

@@ -3,7 +3,7 @@ import { MOST_AT_ONCE } from '../store/contract.ts'
 import type { ManagedStore } from '../store/managed-store.ts'
 import { type Command, type Invocation, type Result, readLimit, UsageError } from './command.ts'
 import { toDisplayed } from './registrations.ts'
-import { plural, toPrintable, toTable } from './text.ts'
+import { plural, toLine, toTable } from './text.ts'
 
 const filters = ['team', 'limit', 'after']
 
@@ -80,8 +80,8 @@ export function toPendingText({ count, refused, oldest }: Pick<PendingStats, 'co
 }
 
 export const describeRefused = ({ kind, domain, teamId, domainId, at, refusals, lastFailure }: PendingChange): string =>
-  `${domain} of team ${toPrintable(teamId)}, ${kind} at ${at.toISOString()} with the ID ${domainId}, refused ` +
-  `${plural(refusals, 'time', 'times')}${lastFailure ? `: ${toPrintable(lastFailure)}` : ''}`
+  `${domain} of team ${toLine(teamId)}, ${kind} at ${at.toISOString()} with the ID ${domainId}, refused ` +
+  `${plural(refusals, 'time', 'times')}${lastFailure ? `: ${toLine(lastFailure)}` : ''}`
 
 export async function* eachPending(store: ManagedStore, start?: string): AsyncGenerator<PendingChange, void> {
   for (let after = start; ; ) {

@@ -8,7 +8,7 @@ import { migrate } from './migrate.ts'
 import { exportRegistrations, importRegistrations } from './move.ts'
 import { pending } from './pending.ts'
 import { classify, count, find, list, releaseNames, transferNames } from './registrations.ts'
-import { findSimilar, page, readVersion, toColumns, toJson, toParagraph } from './text.ts'
+import { findSimilar, page, readVersion, toColumns, toJson, toParagraph, toPrintable } from './text.ts'
 
 const groups: Readonly<Record<string, Readonly<Record<string, Command>>>> = {
   'Set up and look after': { migrate, status, doctor, pending },
@@ -48,10 +48,11 @@ function toOverview(start = ''): string {
 
 ${sections.join('\n\n')}
 
-"domain-registration <command> --help" shows the options of a command and an example.
+${toParagraph('"domain-registration <command> --help" shows the options of a command and an example.')}
 "domain-registration --version" shows the version of the package.
 
-Exit codes: 0 done, 1 something is wrong, 2 the command or an option is wrong. See ${page('cli.md')}
+Exit codes: 0 done, 1 something is wrong, 2 the command or an option is wrong.
+See ${page('cli.md')}
 `
 }
 
@@ -107,6 +108,8 @@ function read(parameters: readonly string[]): Request | string {
   if (repeated) throw new UsageError(`Pass --${repeated} only once`)
   try {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
+    const [empty] = Object.entries<unknown>(values).find(([, value]) => value === '') ?? []
+    if (empty) throw new UsageError(`--${empty} must not be empty`)
     requireWords(positionals, command)
     const flags = Object.entries(values).flatMap(([option, value]) => (value === true ? [option] : []))
     return { command, values: values as Values, flags: new Set(flags), operands: positionals }
@@ -148,7 +151,7 @@ async function run(
   }
   try {
     const result = await command.run({ ...request, ...surroundings, target, connect })
-    if (result) await write(request.flags.has('json') ? `${toJson(result.data, 2)}\n` : result.text)
+    if (result) await write(request.flags.has('json') ? `${toJson(result.data, 2)}\n` : toPrintable(result.text))
     return result?.isWrong ? 1 : 0
   } catch (error) {
     if (!hasNoTables(error)) throw error
@@ -197,7 +200,7 @@ export async function runProgram(parameters: readonly string[], process: Program
     return parameters.length === 0 ? 2 : 0
   } catch (error) {
     if (error instanceof OutputClosedError) return 0
-    stderr.write(`domain-registration: ${explain(error)}\n`)
+    stderr.write(`domain-registration: ${toPrintable(explain(error))}\n`)
     if (isUsage(error)) stderr.write('See domain-registration --help\n')
     return isUsage(error) ? 2 : 1
   }

@@ -19,7 +19,7 @@ import {
   requireValue,
   UsageError,
 } from './command.ts'
-import { plural, toPrintable, toTable } from './text.ts'
+import { plural, toTable } from './text.ts'
 
 /** Returns the canonical name, followed by its readable form in parentheses if that differs. */
 export function toDisplayed(domain: string): string {
@@ -98,7 +98,7 @@ export const find: Command = {
       teamId,
       domainId,
     ])
-    const messages = data.flatMap(({ message }) => (message === null ? [] : [`${toPrintable(message)}\n`]))
+    const messages = data.flatMap(({ message }) => (message === null ? [] : [`${message}\n`]))
     const table = toTable(['HOSTNAME', 'REGISTERED', 'TEAM', 'ID'], rows, '')
     return { text: [table, ...messages].join(''), data, isWrong: messages.length > 0 }
   },
@@ -149,7 +149,7 @@ export const releaseNames: Command = {
   async run(invocation: Invocation): Promise<Result> {
     const { values, connect } = invocation
     const teamId = requireValue(values, 'team', 'with the ID of the team')
-    const owner = `of team ${toPrintable(teamId)}`
+    const owner = `of team ${teamId}`
     const names = await readNames(invocation)
     const store = connect().createStore()
     if (!names) {
@@ -193,11 +193,11 @@ export const transferNames: Command = {
     // The command line cannot look up teams, so it accepts the given ID unchecked.
     const findTeam = (id: string) => ({ id, organizationId: id, state: 'active' as const })
     const store: ManagedStore = { ...database.createStore(), findTeam }
-    const between = `from team ${toPrintable(from)} to team ${toPrintable(to)}`
+    const between = `from team ${from} to team ${to}`
     const isKnown = (await store.count({ teamId: to })) > 0 || (await ownsKeys(database.createKeyStore(), to))
     const total = names ? names.length : await store.count({ teamId: from })
     if (total > 0 && !(names && isKnown)) {
-      const warning = isKnown ? '' : `. Team ${toPrintable(to)} has no registrations and no API keys yet`
+      const warning = isKnown ? '' : `. Team ${to} has no registrations and no API keys yet`
       if (names && operands.length === 0 && !flags.has('yes')) {
         throw new UsageError(`${warning.slice(2)}. To transfer the names in standard input to it, pass --yes`)
       }
@@ -241,7 +241,7 @@ export const classify: Command = {
     const lines = data.map(hostname =>
       hostname.valid
         ? `${hostname.kind.padEnd(WIDEST_CODE)}${toDisplayed(hostname.domain)}`
-        : `${hostname.code.padEnd(WIDEST_CODE)}${toPrintable(hostname.message)}`,
+        : `${hostname.code.padEnd(WIDEST_CODE)}${hostname.message}`,
     )
     return { text: lines.map(line => `${line}\n`).join(''), data, isWrong: data.some(({ valid }) => !valid) }
   },

@@ -1,10 +1,11 @@
 import { createRequire } from 'node:module'
 
-/**
- * Escapes the characters that could control a terminal. Meant for text from outside, such as the label of an API key.
- */
+/** Escapes the characters that could control a terminal, except line breaks. All that the program prints is escaped. */
 export const toPrintable = (text: string): string =>
-  text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, found => `\\u{${found.codePointAt(0)?.toString(16)}}`)
+  text.replace(/(?!\n)[\p{Cc}\p{Cf}\u2028\u2029]/gu, found => `\\u{${found.codePointAt(0)?.toString(16)}}`)
+
+/** Escapes line breaks too. Meant for text from outside, such as the label of an API key, that is shown in a line. */
+export const toLine = (text: string): string => toPrintable(text).replaceAll('\n', '\\u{a}')
 
 /** Converts a value to JSON. Also escapes characters that JSON allows, but that could control a terminal. */
 export const toJson = (value: unknown, indent = 0): string =>
@@ -29,13 +30,13 @@ export function toTable(heads: readonly string[], rows: readonly (readonly Cell[
 
 function toText(cell: Cell): string {
   if (cell instanceof Date) return cell.toISOString()
-  return cell === null || cell === undefined ? '-' : toPrintable(String(cell))
+  return cell === null || cell === undefined ? '-' : toLine(String(cell))
 }
 
 export const plural = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`
 
 /** The width, in characters, of a terminal that help and messages are written for. */
-const TERMINAL_WIDTH = 100
+const TERMINAL_WIDTH = 80
 
 /** Breaks a text into lines, which all but the first are indented. */
 function wrap(text: string, indent: number): string {
@@ -63,25 +64,12 @@ export const readVersion = (): string =>
 /** Names a page of the documentation by the path at which `npm install` puts it. */
 export const page = (name: string): string => `node_modules/domain-registration/docs/${name}`
 
-/** Returns the known word that was probably meant: it begins the same, or at most two letters differ. */
+/** Returns the known word that was probably meant: the one that begins most like it, with three letters at least. */
 export function findSimilar(word: string, known: readonly string[]): string | undefined {
-  const [best] = known
-    .map(each => ({ each, distance: each.startsWith(word) || word.startsWith(each) ? 1 : distanceOf(word, each) }))
-    .filter(({ distance }) => distance <= 2)
-    .sort((one, other) => one.distance - other.distance)
-  return word === '' ? undefined : best?.each
-}
-
-/** The Levenshtein distance: how many letters must be inserted, removed or replaced. */
-function distanceOf(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
-  for (const [index, letter] of [...one].entries()) {
-    const next = [index + 1]
-    for (let column = 1; column <= other.length; column += 1) {
-      const [above = 0, before = 0, diagonal = 0] = [row[column], next[column - 1], row[column - 1]]
-      next.push(Math.min(above + 1, before + 1, diagonal + (letter === other[column - 1] ? 0 : 1)))
-    }
-    row = next
+  const least = word.startsWith('--') ? 5 : 3
+  for (let length = word.length; length >= least; length -= 1) {
+    const similar = known.find(each => each.startsWith(word.slice(0, length)))
+    if (similar !== undefined) return similar
   }
-  return row[other.length] ?? 0
+  return undefined
 }

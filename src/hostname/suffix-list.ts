@@ -11,8 +11,11 @@ export interface SuffixList {
   readonly published: string | null
 }
 
-/** `tldts` does not have the date of its list. A test fails if another version is installed in this repository. */
-const known: SuffixList = { version: '7.6.0', published: '2026-11-25' }
+/**
+ * The list that this release of the package knows, because `tldts` does not have the date of its list. A test fails if
+ * another version is installed in this repository.
+ */
+export const knownSuffixList = { version: '7.6.0', published: '2026-11-25' } as const satisfies SuffixList
 
 /**
  * The Public Suffix List that this process uses for every response. Show its date to the operator: a top-level domain
@@ -23,5 +26,5 @@ const known: SuffixList = { version: '7.6.0', published: '2026-11-25' }
  */
 export const suffixList: SuffixList = {
   version: tldts.version,
-  published: tldts.version === known.version ? known.published : null,
+  published: tldts.version === knownSuffixList.version ? knownSuffixList.published : null,
 }

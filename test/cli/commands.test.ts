@@ -1,6 +1,7 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type Socket } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -480,6 +481,109 @@ test.each([
     const { code, stdout, stderr } = await run(command, { env })
     expect([code, stdout + stderr]).toEqual([1, expect.stringMatching(why)])
   }
+})
+
+test.each([
+  ['never answers', () => {}],
+  ['never answers a statement', (socket: Socket) => void socket.once('data', () => socket.write(AUTHENTICATED))],
+])(
+  'each command fails after its time limit if the database accepts connections and %s',
+  async (_, serve) => {
+    const server = createServer(serve).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as AddressInfo
+    const env = { DATABASE_URL: `postgres://me:secret-word@127.0.0.1:${port}/db` }
+    const commands = ['migrate', 'doctor', 'keys list', 'keys export', 'count', 'status', 'export', 'find example.com']
+    const outcomes = await Promise.all(commands.map(command => run(command.split(' '), { env })))
+    for (const [index, { code, stdout, stderr }] of outcomes.entries())
+      expect([commands[index], code, stdout + stderr]).toEqual([
+        commands[index],
+        1,
+        expect.stringMatching(/time limit of 10000 ms|timeout/),
+      ])
+  },
+  60_000,
+)
+
+test('each line of help fits into 80 columns', async () => {
+  const overview = await run(['--help'])
+  const names = [...overview.stdout.matchAll(/^ {2}([a-z]+(?: [a-z]+)?) {2}/gm)].map(([, name]) => `${name}`)
+  const helps = await Promise.all(names.map(name => run([...name.split(' '), '--help'])))
+  const lines = [overview, ...helps].flatMap(({ stdout }) => stdout.split('\n'))
+  expect(lines.length).toBeGreaterThan(200)
+  expect(lines.filter(line => line.length > 80)).toEqual([])
+})
+
+test('no text from outside reaches the terminal raw, neither on standard output nor on standard error', async () => {
+  const raw = '\x1b]0;owned\x07\x9b31m\u202e'
+  const database = await createPostgres()
+  onTestFinished(() => database.close())
+  await database.run(['migrate'])
+  const record = { hash: 'a'.repeat(64), type: 'team', ownerId: '1', scopes: [], createdAt: new Date() }
+  const lines = [
+    { ...record, [raw]: 1 },
+    { ...record, type: raw },
+  ].map(line => JSON.stringify(line))
+  const outcomes = await Promise.all([
+    ...lines.map(input => database.run(['keys', 'import'], { input })),
+    database.run([raw]),
+    database.run(['count', `--${raw}`]),
+    database.run(['count', '--schema', raw]),
+    database.run(['find', raw]),
+    database.run(['classify', raw]),
+    database.run(['release', '--team', raw, 'a.com']),
+    database.run(['release', '--team', raw, '--all', '--yes']),
+    database.run(['transfer', '--from', '1', '--to', raw, 'a.com']),
+    database.run(['list', '--order', raw]),
+    database.run(['migrate', '--print', '--schema', raw]),
+    database.run(['import'], { input: JSON.stringify({ domain: raw }) }),
+    database.run(['doctor', '--schema', raw]),
+  ])
+  for (const { stdout, stderr } of outcomes) {
+    expect(stdout + stderr).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u)
+    expect(stdout + stderr).toMatch(/\S/)
+  }
+  expect(outcomes[0]).toMatchObject({ code: 2, stderr: expect.stringContaining('\\u{1b}]0;owned\\u{7}\\u{9b}') })
+})
+
+test('an option that is passed without a value is a wrong option, and selects no team named ""', async () => {
+  for (const command of ['list', 'count', 'pending', 'keys list', 'release'])
+    expect(await run([...command.split(' '), '--team', ''])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--team must not be empty'),
+    })
+  expect(await run(['count', '--database='])).toMatchObject({ code: 2 })
+})
+
+test.each([
+  ['little-endian, with a byte order mark', (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le')],
+  ['little-endian', (text: string) => Buffer.from(text, 'utf16le')],
+  ['big-endian', (text: string) => Buffer.from(text, 'utf16le').swap16()],
+])('input in UTF-16 (%s) is called UTF-16', async (_, encode) => {
+  const { folder, remove } = createSqliteProject()
+  onTestFinished(remove)
+  const surroundings = { cwd: folder, env: { DATABASE_URL: 'a.db' } }
+  await run(['migrate'], surroundings)
+  for (const command of ['import', 'keys import', 'classify', 'release --team 1'])
+    expect(await run(command.split(' '), { ...surroundings, input: encode('{"domain":"a.com"}\n') })).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('in UTF-16'),
+    })
+})
+
+test.each([
+  ['count', 2],
+  ['count --database postgres://me:x@127.0.0.1:1/none', 1],
+  ['classify a.com', 0],
+])('`%s` exits with %i even if standard error is closed', async (command, code) => {
+  const { file, remove } = await bundleProgram()
+  onTestFinished(remove)
+  const child = spawn(process.execPath, [file, ...command.split(' ')], { env: { PATH: process.env.PATH } })
+  child.stderr.destroy()
+  child.stdout.resume()
+  expect(await once(child, 'exit')).toEqual([code, null])
 })
 
 /** AuthenticationOk and ReadyForQuery (PostgreSQL's manual, section "Message Formats"). */

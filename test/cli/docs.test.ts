@@ -28,7 +28,7 @@ const normalize = (output: string) =>
     .replaceAll(/svc_team_1_…[\da-f]{4}/g, '<hint>')
     .replaceAll(/\b[\da-f]{64}\b/g, '<hash>')
     .replaceAll(/(PostgreSQL|SQLite|tldts) [\d.]+\d\b/g, '$1 <version>')
-    .replaceAll(/(tldts <version>, published) [\d-]+/g, '$1 <date>')
+    .replaceAll(/(tldts <version>, published) .* ago/g, '$1 <date>')
     .replaceAll('\r\n', '\n')
     .replaceAll(/\d+ minutes?/g, '<age>')
     .replaceAll(/database "\w+"/g, 'database "<name>"')

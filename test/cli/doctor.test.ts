@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { examineSuffixList } from '../../src/cli/doctor.ts'
 import { examinePostgres, needed } from '../../src/cli/doctor-postgres.ts'
 import { examineSqlite } from '../../src/cli/doctor-sqlite.ts'
+import { knownSuffixList } from '../../src/hostname/suffix-list.ts'
 import { findOwners, generateApiKey, importDomains, registerDomains, transfer } from '../../src/index.ts'
 import { createPostgresKeyStore, createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import type { Registration } from '../../src/rules/registration.ts'
@@ -252,15 +253,112 @@ test.each(Object.entries(damage))('doctor finds that a file of SQLite %s', async
   ])
 })
 
-test('if a restore lost a primary key, doctor prints SQL that repairs the table', async () => {
+test('if a restore lost a primary key, doctor says what is missing, and names the page that helps', async () => {
   const database = await open(createPostgres)
   await database.execute('ALTER TABLE domain_registration.locks DROP CONSTRAINT locks_pkey')
   const { code, stdout } = await database.run(['doctor'])
-  expect([code, stdout]).toEqual([1, expect.stringContaining('locks: the primary key "locks_pkey" is missing')])
+  expect([code, stdout]).toEqual([
+    1,
+    expect.stringContaining(
+      'locks: the primary key "locks_pkey" is missing; expected: PRIMARY KEY (second_level_domain, ',
+    ),
+  ])
   expect(stdout).toMatch(/\n1 thing is wrong\. See "tables" in node_modules\/domain-registration\/docs\/runbook\.md\n$/)
-  const [, sql = ''] = /-> Run as the owner of the tables:\n((?: {23}.+\n)+)/.exec(stdout) ?? []
+})
+
+const tables = 'domain_registration'
+
+/** SQL that creates a trigger. */
+const trigger = (when: string, table: string, body: string) => `
+  CREATE FUNCTION of_ours() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body}; END $$;
+  CREATE TRIGGER of_ours BEFORE ${when} ON ${tables}.${table} FOR EACH ROW EXECUTE FUNCTION of_ours()`
+
+const seesTrigger = (table: string, kind = 'trigger') => `note ${table}: the ${kind} "of_ours" is not from this package`
+const ofTeam = `${tables}.names ADD CONSTRAINT of_ours`
+
+/** What an application may add to its tables in PostgreSQL, and what doctor finds then. */
+const additions: Readonly<Record<string, readonly [sql: string, findings: readonly string[]]>> = {
+  'a trigger that returns each row': [trigger('INSERT', 'names', 'RETURN NEW'), [seesTrigger('names')]],
+  'a trigger that skips new rows': [
+    trigger('INSERT', 'keys', 'RETURN NULL'),
+    [
+      seesTrigger('keys'),
+      'wrong INSERT INTO "domain_registration".keys has no effect: a trigger or a rule skips the row',
+    ],
+  ],
+  'a trigger that skips changes': [
+    trigger('UPDATE', 'changes', 'RETURN NULL'),
+    [
+      seesTrigger('changes'),
+      'wrong UPDATE "domain_registration".changes has no effect: a trigger or a rule skips the row',
+    ],
+  ],
+  'a trigger that refuses deletes': [
+    trigger('DELETE', 'names', "RAISE EXCEPTION 'nothing is deleted here'"),
+    [seesTrigger('names'), 'wrong nothing is deleted here'],
+  ],
+  'a trigger that is disabled': [
+    `${trigger('DELETE', 'names', 'RETURN NULL')}; ALTER TABLE ${tables}.names DISABLE TRIGGER of_ours`,
+    [],
+  ],
+  'a rule that skips deletions': [
+    `CREATE RULE of_ours AS ON DELETE TO ${tables}.names DO INSTEAD NOTHING`,
+    [
+      seesTrigger('names', 'rule'),
+      'wrong DELETE FROM "domain_registration".names has no effect: a trigger or a rule skips the row',
+    ],
+  ],
+  'a foreign key that its teams satisfy': [
+    `CREATE TABLE teams (id text PRIMARY KEY); INSERT INTO teams VALUES ('1');
+     ALTER TABLE ${ofTeam} FOREIGN KEY (team_id) REFERENCES teams`,
+    [],
+  ],
+  'a foreign key before there is any team': [
+    `TRUNCATE ${tables}.names; CREATE TABLE teams (id text PRIMARY KEY);
+     ALTER TABLE ${ofTeam} FOREIGN KEY (team_id) REFERENCES teams`,
+    [expect.stringMatching(/^note your application refuses a trial row: .* violates foreign key constraint "of_ours"/)],
+  ],
+  'a check of team IDs before there is any team': [
+    `TRUNCATE ${tables}.names; ALTER TABLE ${ofTeam} CHECK (team_id ~ '^[0-9]+$')`,
+    [expect.stringMatching(/^note your application refuses a trial row: .* violates check constraint "of_ours"/)],
+  ],
+  'a trigger that refuses unknown teams before there is any team': [
+    `TRUNCATE ${tables}.names; ${trigger('INSERT', 'names', "RAISE EXCEPTION 'no such team'")}`,
+    [seesTrigger('names'), 'note your application refuses a trial row: no such team'],
+  ],
+  'a server older than the oldest on which this package is tested': [
+    // Stands for such a server: its version, as the doctor asks for it.
+    `CREATE SCHEMA old;
+     CREATE FUNCTION old.current_setting(text) RETURNS text LANGUAGE sql
+       AS $$ SELECT CASE $1 WHEN 'server_version_num' THEN '140015' ELSE pg_catalog.current_setting($1) END $$;
+     DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = old, pg_catalog', current_database()); END $$`,
+    [expect.stringMatching(/^note PostgreSQL [\d.]+, on which this package is not tested$/)],
+  ],
+}
+
+test.each(Object.entries(additions))('with %s, doctor says what is true', async (_, [sql, expected]) => {
+  const database = await open(createPostgres)
   await database.execute(sql)
-  expect(await examine(database)).toMatchObject({ code: 0 })
+  const { code, faults } = await examine(database)
+  expect(faults.map(({ state, finding }) => `${state} ${finding}`)).toEqual(expected)
+  expect(code).toBe(faults.some(({ state }) => state === 'wrong') ? 1 : 0)
+})
+
+test.each([
+  ['INSERT', 'domain_registration_keys', 'IGNORE', 'INSERT INTO domain_registration_keys has no effect: '],
+  ['UPDATE', 'domain_registration_changes', 'IGNORE', 'UPDATE domain_registration_changes has no effect: '],
+  ['DELETE', 'domain_registration_names', "ABORT, 'not here'", 'not here'],
+])('doctor finds a trigger in SQLite that lets no %s into %s (RAISE %s)', async (event, table, raise, finding) => {
+  const database = await open(createSqlite)
+  await database.execute(`CREATE TRIGGER of_ours BEFORE ${event} ON ${table} BEGIN SELECT RAISE(${raise}); END`)
+  const { code, faults } = await examine(database)
+  expect([code, faults]).toMatchObject([
+    1,
+    [
+      { state: 'note', finding: `${table}: the trigger "of_ours" is not from this package` },
+      { state: 'wrong', check: 'writing', finding: expect.stringContaining(finding) },
+    ],
+  ])
 })
 
 describe('a PostgreSQL role', () => {
@@ -398,20 +496,40 @@ async function doEverything(pool: Pool): Promise<void> {
   await keys.revokeKey(hash)
 }
 
-const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
+/** The time when the list that this release knows is a number of days old. */
+const after = (days: number) => Date.parse(knownSuffixList.published) + days * 86_400_000
 
 test.each([
-  ['a month old is in order', daysAgo(30), 'ok', /, published [\d-]+$/, undefined],
-  ['two years old should be updated', daysAgo(730), 'note', /, 730 days ago$/, /npm update tldts$/],
+  ['a month old is in order', '', 30, 'ok', 'published 2026-11-19, 30 days ago', undefined],
+  ['two years old should be updated', '', 730, 'note', 'published 2026-11-19, 730 days ago', /npm update tldts$/],
   [
-    'newer than this release has an unknown date, about which nobody can do anything',
-    null,
+    'newer than this release is young',
+    '7.10.0',
+    30,
     'ok',
-    /^from tldts 7\.9\.9$/,
+    'published after 2026-11-19, at most 30 days ago',
     undefined,
   ],
-] as const)('doctor says that a suffix list %s', (_, published, state, finding, advice) => {
-  const found = examineSuffixList({ version: '7.9.9', published })
-  expect(found).toMatchObject({ state, finding: expect.stringMatching(finding) })
+  [
+    'newer than an old release may be old',
+    '8.0.0',
+    730,
+    'note',
+    'published after 2026-11-19, at most 730 days ago',
+    /npm update domain-registration tldts$/,
+  ],
+  [
+    'older than this release should be updated',
+    '7.5.4',
+    1,
+    'note',
+    'published before 2026-11-19, at least 1 day ago',
+    /npm update tldts$/,
+  ],
+] as const)('doctor says that a suffix list %s', (_, version, days, state, finding, advice) => {
+  const installed = version || knownSuffixList.version
+  const found = examineSuffixList(installed, after(days))
+  const shown = finding.replace('2026-11-19', knownSuffixList.published)
+  expect(found).toMatchObject({ state, finding: `tldts ${installed}, ${shown}` })
   expect(found.advice).toEqual(advice && expect.stringMatching(advice))
 })

@@ -278,6 +278,22 @@ describe('names with the result internal_error', () => {
     const { results } = error as RegisterAllError
     expect(results.map(({ input }) => input)).toEqual(names(120).filter(name => name !== 'n7.com'))
   })
+
+  test('do not keep others from being sent, even if 12 of 3,000 always fail and one call is made at a time', async () => {
+    const failing = names(3000).filter((_, index) => index % 250 === 7)
+    const store = createStore()
+    const register: typeof store.register = request => {
+      if (request.registrableDomains.some(domain => failing.includes(domain))) throw new Error('disk full')
+      return store.register(request)
+    }
+    const { options } = callHere({ ...store, register }, async () => {
+      await new Promise(resolve => setTimeout(resolve, 3000))
+      return undefined
+    })
+    const { error } = await whileTimeFlies(() => registerAll(names(3000), { ...options, concurrency: 1 }))
+    expect(error).toMatchObject({ code: 'internal_error', inputs: failing, resumeAt: 7 })
+    expect(await store.count()).toBe(2988)
+  })
 })
 
 /** A store whose monitor refuses some names, and is unavailable until a given time. */

@@ -279,7 +279,7 @@ describe('names with the result internal_error', () => {
     expect(results.map(({ input }) => input)).toEqual(names(120).filter(name => name !== 'n7.com'))
   })
 
-  test('do not keep others from being sent, even if 12 of 3,000 always fail and one call is made at a time', async () => {
+  test('do not keep others from being sent, even if 12 of 3,000 always fail, with one call at a time', async () => {
     const failing = names(3000).filter((_, index) => index % 250 === 7)
     const store = createStore()
     const register: typeof store.register = request => {

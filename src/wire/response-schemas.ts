@@ -94,7 +94,7 @@ export const dnsRecord = z
     zone: z.string().describe('The zone to which the record is added.'),
     value: z.string(),
   })
-  .describe('A DNS record that proves a hostname.')
+  .describe('A DNS record with which the hostname would be allowed.')
 
 export const invalidPreview = z
   .strictObject({
@@ -116,7 +116,7 @@ without asking; `false` if it is a guess for a person to confirm.',
       .string()
       .optional()
       .describe('What is left of the input after the mistake is removed, if that is still invalid.'),
-    record: dnsRecord.optional().describe('The DNS record with which the hostname would be allowed.'),
+    record: dnsRecord.optional(),
     conflicts: z
       .array(z.string())
       .max(3)

@@ -1,6 +1,6 @@
 /**
- * Counts the queries of the costliest call of verification by DNS, and prints the queries and the time of others, against
- * a scripted name server in this process.
+ * Counts the queries of the costliest call of verification by DNS, and prints the queries and the time of others,
+ * against a scripted name server in this process.
  */
 import { createDnsVerification } from 'domain-registration/dns-verification'
 import { startDnsServer, txt } from '../test/dns-verification/dns-server.ts'

@@ -4,8 +4,8 @@ import type { ResolveTxt } from 'domain-registration/dns-verification'
 const TXT = 16
 
 /**
- * Asks a resolver for TXT records over HTTPS, in the JSON format of Cloudflare and Google: the `resolveTxt` of a runtime
- * without `node:dns`.
+ * Asks a resolver for TXT records over HTTPS, in the JSON format of Cloudflare and Google: the `resolveTxt` of a
+ * runtime without `node:dns`.
  */
 export const createResolveTxt =
   (resolver = 'https://cloudflare-dns.com/dns-query'): ResolveTxt =>

@@ -3,8 +3,8 @@
  *
  *     DATABASE_URL=postgres://localhost/app npx tsx move-table.ts
  *
- * Prints each row that was not moved, with its reason, as a line of JSON. A second run adds nothing, so run it again after
- * you have mended rows, or after a failure.
+ * Prints each row that was not moved, with its reason, as a line of JSON. A second run adds nothing, so run it again
+ * after you have mended rows, or after a failure.
  */
 import { classifyHostname, importDomains, type RegistrationToImport } from 'domain-registration'
 import { createPostgresStore, migrate } from 'domain-registration/postgres'

@@ -21,8 +21,9 @@ export interface RecheckOptions {
 }
 
 /**
- * Verifies all registrations again; run it once a day. A team whose record is missing is told at once, and the names that
- * nothing proves are released after 30 days. What the DNS does not answer, or no record can prove, changes nothing.
+ * Verifies all registrations again; run it once a day. A team whose record is missing is told at once, and the names
+ * that nothing proves are released after 30 days. What the DNS does not answer, or what no record can prove, changes
+ * nothing.
  */
 export async function recheck(
   store: ManagedStore,

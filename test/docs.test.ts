@@ -196,7 +196,7 @@ npm ci && npm test       # all checks, about two minutes
     for (const [, command] of commands.matchAll(/^(.*?) +#/gm)) expect(lines).toContain(`bash -c '${command}'`)
   })
 
-  test('begins with the sentence by which npm describes the package, and npm finds it by what people search for', () => {
+  test('begins with the sentence by which npm describes the package, and npm finds it by its keywords', () => {
     const [, sentence = ''] = /^# .*?\n\n(.*?\.)\s/s.exec(readme) ?? []
     expect(manifest.description).toBe(sentence.replaceAll(/\s+/g, ' ').replace(/\.$/, ''))
     const sought = ['custom-domains', 'multi-tenant', 'saas', 'verification']

@@ -9,7 +9,7 @@ const rules = readLines('public_suffix_list.dat').filter(line => line.trim() !==
 
 const toTopLevel = (rule: string) => toALabels(rule.slice(rule.lastIndexOf('.') + 1)) ?? ''
 const topLevels = new Set(rules.map(toTopLevel))
-/** The top-level labels, such as `helsinki`, that are no longer in the list of the installed `tldts`, which is newer. */
+/** The top-level labels, such as `helsinki`, that the newer list of the installed `tldts` no longer has. */
 const listed = new Set(rules.filter(rule => parse(`a.${rule.replace(/^(?:!|\*\.)/, '')}`).isIcann).map(toTopLevel))
 const removed = [...topLevels].filter(label => !listed.has(label))
 

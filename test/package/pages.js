@@ -1,7 +1,7 @@
 /**
  * Follows pages as a new user would, in an empty folder and with the packed package: runs every block of
- * docs/quick-start.md, and those of "With Node" in the README of examples/production, in the order of the page and in one
- * shell. Compares what the pages promise. Needs Debian's postgresql-client, for `psql`.
+ * docs/quick-start.md, and those of "With Node" in the README of examples/production, in the order of the page and in
+ * one shell. Compares what the pages promise. Needs Debian's postgresql-client, for `psql`.
  */
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -37,7 +37,12 @@ export KEY= PROCESSES=
 trap 'kill $PROCESSES 2> /dev/null || true' EXIT
 start() { "\${@:2}" > "$1" 2>&1 & PROCESSES="$PROCESSES $!"; }
 listening() { for _ in $(seq 600); do grep -q . "$1" && return; sleep 0.1; done; cat "$1" >&2; exit 1; }
-only() { if [ -n "\${ONLY:-}" ]; then kill $ONLY; wait $ONLY || true; fi; start server.log "$@"; ONLY=$!; listening server.log; }
+only() {
+  if [ -n "\${ONLY:-}" ]; then kill $ONLY; wait $ONLY || true; fi
+  start server.log "$@"
+  ONLY=$!
+  listening server.log
+}
 curl() { command curl --silent --show-error "$@"; echo; }
 `
 

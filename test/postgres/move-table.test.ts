@@ -6,7 +6,7 @@ import { createPostgresStore } from '../../src/postgres/index.ts'
 import { findTeam } from '../store/two-lists.ts'
 import { openDatabase } from './server.ts'
 
-test('examples/move-table.ts moves a table with dirty rows, reports the others, and adds nothing the second time', async () => {
+test('examples/move-table.ts moves a table, reports dirty rows, and adds nothing the second time', async () => {
   const server = await openDatabase()
   onTestFinished(() => server.stop())
   const pool = server.createPool()

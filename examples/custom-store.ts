@@ -9,9 +9,11 @@ import { type BatchOperation, ClassicLevel } from 'classic-level'
 import {
   createManagedStore,
   createUuidGenerator,
+  inTurns,
   type ListPage,
   type LookUp,
   type LookUpResult,
+  lineOf,
   type ManagedStore,
   type ManagedStoreOptions,
   type NamesBelow,
@@ -33,7 +35,12 @@ export interface LevelStoreOptions extends ManagedStoreOptions {
 /** A registration as stored. A registration without a pending change is `synchronized`. */
 type StoredRegistration = Omit<Registration, 'synchronized' | 'createdAt'> & { readonly createdAt: string }
 /** A change as stored. Times are milliseconds since 1970. */
-type Waiting = Omit<PendingChange, 'at' | 'nextAttempt'> & { readonly at: number; readonly due: number }
+type Waiting = Omit<PendingChange, 'at' | 'nextAttempt' | 'line'> & {
+  readonly at: number
+  readonly due: number
+  /** How many sweeps have taken the change. */
+  readonly sweeps: number
+}
 /** `true` is stored once there is a monitor. */
 type Entry = StoredRegistration | Waiting | true
 
@@ -140,7 +147,18 @@ export async function createLevelBackend(folder: string) {
     const { domainId, domain, registrableDomain, teamId, createdAt } = registration
     const [now, due] = [Date.now(), Date.now() + milliseconds]
     const at = kind === 'registered' ? createdAt.getTime() : now
-    const change = { kind, domainId, domain, registrableDomain, teamId, at, refusals: 0, due, lastFailure: null }
+    const change = {
+      kind,
+      domainId,
+      domain,
+      registrableDomain,
+      teamId,
+      at,
+      due,
+      sweeps: 0,
+      refusals: 0,
+      lastFailure: null,
+    }
     return put([waitingKey(change)], change)
   }
 
@@ -165,18 +183,28 @@ export async function createLevelBackend(folder: string) {
     return toRegistrations(await range<StoredRegistration>(from, end, limit, order === 'newest'))
   }
 
-  const toPending = ({ at, due, ...change }: Waiting) => ({ ...change, at: new Date(at), nextAttempt: new Date(due) })
+  const toPending = ({ at, due, sweeps, ...change }: Waiting) => {
+    return { ...change, line: lineOf({ ...change, sweeps }), at: new Date(at), nextAttempt: new Date(due) }
+  }
 
   const outbox: Outbox = {
-    take: (limit, lease) =>
+    take: ({ lines, lease, lot }) =>
       takeTurn(async operations => {
+        operations.push(...put(['monitor'], true))
         const now = Date.now()
         const due = (await allWaiting()).filter(change => change.due <= now || change.due > now + HOUR + lease)
-        due.sort((one, other) => Number(one.refusals > 0) - Number(other.refusals > 0) || one.due - other.due)
-        const taken = due.slice(0, limit)
-        for (const change of taken) operations.push(...put([waitingKey(change)], { ...change, due: now + lease }))
-        operations.push(...put(['monitor'], true))
-        return taken.map(change => ({ ...change, at: new Date(change.at) }))
+        due.sort((one, other) => one.due - other.due)
+        for (const { line, limit } of lines) {
+          const taken = inTurns(
+            due.filter(change => lineOf(change) === line),
+            limit,
+            lot,
+          )
+          for (const change of taken)
+            operations.push(...put([waitingKey(change)], { ...change, due: now + lease, sweeps: change.sweeps + 1 }))
+          if (taken.length > 0) return taken.map(toPending)
+        }
+        return []
       }),
     finish: changes =>
       takeTurn(async operations => {

@@ -5,6 +5,7 @@
 import {
   createManagedStore,
   createUuidGenerator,
+  inTurns,
   type LookUp,
   type ManagedStoreOptions,
   type PendingChange,
@@ -33,7 +34,7 @@ const CHANGES_BY_ID = `${sent('domainId', 'kind', 'wait', 'failure', 'refused')}
 const NOTE_MONITOR = 'INSERT IGNORE INTO domain_monitor VALUES (1)'
 const NAME = `domainId, domain, registrableDomain, teamId, createdAt,
   domainId NOT IN (SELECT domainId FROM domain_changes) AS synchronized`
-const CHANGE = 'domainId, domain, registrableDomain, teamId, kind, refusals, at, due, lastFailure'
+const CHANGE = 'domainId, domain, registrableDomain, teamId, kind, line, refusals, at, due, lastFailure'
 const EXACTLY = 'secondLevelDomain = ? AND path = ?'
 const BELOW = 'secondLevelDomain = ? AND path > ? AND path < ?'
 
@@ -114,15 +115,24 @@ export function createMariadbBackend(transact: Transact): StoreBackend {
     count: teamId => transact(send => count(send, teamId)),
 
     outbox: {
-      take: (limit, lease) =>
+      // Reads all due changes of the line, so that teams take turns.
+      take: ({ lines, lease, lot }) =>
         transact(async send => {
-          const sql = `SELECT ${CHANGE} FROM domain_changes WHERE isRefused = ? AND (due <= ${NOW} OR due > ${NOW} + ?)
-            ORDER BY due LIMIT ? FOR UPDATE SKIP LOCKED`
-          const fresh = await send(sql, 0, HOUR + lease, String(limit))
-          const taken = [...fresh, ...(await send(sql, 1, HOUR + lease, String(limit - fresh.length)))]
-          await send(`UPDATE ${CHANGES_BY_ID} SET due = ${NOW} + ?`, taken, lease)
           await send(NOTE_MONITOR)
-          return taken.map(change => ({ ...change, at: new Date(change.at) }))
+          const isDue = `(due <= ${NOW} OR due > ${NOW} + ?)`
+          const sql = `SELECT domainId, teamId FROM (
+              SELECT domainId, teamId, due, ROW_NUMBER() OVER (PARTITION BY teamId ORDER BY due) AS turn
+              FROM domain_changes WHERE line = ? AND ${isDue}
+            ) AS waiting ORDER BY turn, due LIMIT 1000`
+          const free = `SELECT ${CHANGE} FROM ${sent('domainId')} STRAIGHT_JOIN domain_changes USING (domainId)
+            WHERE ${isDue} ORDER BY teamId, due FOR UPDATE SKIP LOCKED`
+          for (const { line, limit } of lines) {
+            const chosen = inTurns(await send(sql, line, HOUR + lease), limit, lot)
+            const taken = await send(free, chosen, HOUR + lease)
+            await send(`UPDATE ${CHANGES_BY_ID} SET due = ${NOW} + ?, sweeps = sweeps + 1`, taken, lease)
+            if (taken.length > 0) return taken.map(change => ({ ...change, at: new Date(change.at) }))
+          }
+          return []
         }),
 
       finish: changes =>
@@ -163,9 +173,9 @@ export function createMariadbBackend(transact: Transact): StoreBackend {
 
       stats: () =>
         transact(async send => {
-          const refused = 'COUNT(NULLIF(isRefused, 0)) AS refused'
+          const refused = 'COUNT(NULLIF(refusals, 0)) AS refused'
           const [row] = await send(`SELECT COUNT(*) AS count, ${refused}, MIN(at) AS oldest FROM domain_changes`)
-          const sql = `SELECT ${CHANGE} FROM domain_changes WHERE isRefused = 1 ORDER BY at, domainId LIMIT 1`
+          const sql = `SELECT ${CHANGE} FROM domain_changes WHERE line = 'refused' ORDER BY at, domainId LIMIT 1`
           const [longest] = await send(sql)
           const oldest = row.oldest === null ? null : new Date(row.oldest)
           return { ...row, oldest, longestRefused: longest ? toPending(longest) : null }
@@ -224,7 +234,8 @@ const addChanges = (send: Send, kind: string, registrations: readonly Registrati
     `INSERT INTO domain_changes (domainId, domain, registrableDomain, teamId, kind, at, due)
      SELECT domainId, domain, registrableDomain, teamId, kind, at, ${NOW} + wait
      FROM ${sent('domainId', 'domain', 'registrableDomain', 'teamId', 'kind', 'at', 'wait')}
-     ON DUPLICATE KEY UPDATE kind = VALUES(kind), at = VALUES(at), due = ${NOW} + ?, refusals = 0, lastFailure = NULL`,
+     ON DUPLICATE KEY UPDATE kind = VALUES(kind), at = VALUES(at), due = ${NOW} + ?, sweeps = 0, refusals = 0,
+       lastFailure = NULL`,
     registrations.map(each => ({ ...each, kind, at: kind === 'registered' ? +each.createdAt : Date.now(), wait })),
     lease,
   )

@@ -26,9 +26,11 @@ CREATE TABLE IF NOT EXISTS domain_changes (
   at BIGINT NOT NULL,
   due BIGINT NOT NULL, -- when a sweep may push it
   refusals INT NOT NULL DEFAULT 0, -- how often the monitor refused it as the only change in a push
-  isRefused BOOLEAN AS (refusals > 0) STORED, -- sweeps first push the changes that were never refused
+  sweeps INT NOT NULL DEFAULT 0, -- how many sweeps have taken it
+  -- What sweeps do with it; see "lineOf".
+  line VARCHAR(7) AS (CASE WHEN refusals > 0 THEN 'refused' WHEN sweeps < 3 THEN 'new' ELSE 'failed' END) STORED,
   lastFailure VARCHAR(255),
-  KEY (isRefused, due)
+  KEY (line, due)
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
 -- Has a row once any store has pushed. As long as it is empty, there is no monitor, and a store without `synchronize`

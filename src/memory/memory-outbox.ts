@@ -1,10 +1,20 @@
-import { changeOf, LONGEST_WAIT, type PendingChange, type PendingStats, type StoreOutbox } from '../outbox/contract.ts'
+import {
+  changeOf,
+  inTurns,
+  LONGEST_WAIT,
+  lineOf,
+  type PendingChange,
+  type PendingStats,
+  type StoreOutbox,
+} from '../outbox/contract.ts'
 import type { Change, Registration } from '../rules/registration.ts'
 
 interface Waiting {
   readonly change: Change
   /** When the change is due, in milliseconds of the monotonic clock. */
   due: number
+  /** How many sweeps have taken the change. */
+  sweeps: number
   refusals: number
   lastFailure: string | null
   /** For a release after a transfer: the ID of the registration that must be pushed first. */
@@ -18,7 +28,7 @@ export function createMemoryOutbox(): StoreOutbox & { has(domainId: string): boo
 
   function add(registration: Registration, kind: Change['kind'], wait: number, follows?: string): void {
     const change = changeOf(registration, kind)
-    changes.set(change.domainId, { change, due: after(wait), refusals: 0, lastFailure: null, follows })
+    changes.set(change.domainId, { change, due: after(wait), sweeps: 0, refusals: 0, lastFailure: null, follows })
   }
 
   return {
@@ -42,16 +52,26 @@ export function createMemoryOutbox(): StoreOutbox & { has(domainId: string): boo
       }
     },
 
-    take(limit, lease) {
+    take({ lines, lease, lot }) {
       const [now, latest] = [after(0), after(LONGEST_WAIT + lease)]
       const isDue = ({ due, follows = '' }: Waiting) =>
         (due <= now || due > latest) && changes.get(follows)?.change.kind !== 'registered'
-      const due = [...changes.values()].filter(isDue)
-      due.sort((one, other) => Number(one.refusals > 0) - Number(other.refusals > 0) || one.due - other.due)
-      return due.slice(0, limit).map(waiting => {
-        waiting.due = after(lease)
-        return { ...waiting.change, refusals: waiting.refusals }
-      })
+      const due = [...changes.values()].filter(isDue).sort((one, other) => one.due - other.due)
+      const toLeased = (waiting: Waiting) => ({ ...waiting.change, line: lineOf(waiting), refusals: waiting.refusals })
+      for (const { line, limit } of lines) {
+        const taken = inTurns(
+          due.map(toLeased).filter(each => each.line === line),
+          limit,
+          lot,
+        )
+        for (const { domainId } of taken) {
+          const waiting = changes.get(domainId) as Waiting
+          waiting.due = after(lease)
+          waiting.sweeps += 1
+        }
+        if (taken.length > 0) return taken
+      }
+      return []
     },
 
     finish(pushed) {
@@ -92,11 +112,12 @@ export function createMemoryOutbox(): StoreOutbox & { has(domainId: string): boo
   }
 }
 
-const toPending = ({ change, due, refusals, lastFailure }: Waiting): PendingChange => ({
-  ...change,
-  refusals,
-  nextAttempt: new Date(Date.now() + due - performance.now()),
-  lastFailure,
+const toPending = (waiting: Waiting): PendingChange => ({
+  ...waiting.change,
+  line: lineOf(waiting),
+  refusals: waiting.refusals,
+  nextAttempt: new Date(Date.now() + waiting.due - performance.now()),
+  lastFailure: waiting.lastFailure,
 })
 
 function toStats(all: Waiting[]): PendingStats {

@@ -4,8 +4,40 @@ import type { Awaitable } from '../time/awaitable.ts'
 
 /** A change that {@link Outbox.take} has leased. */
 export interface LeasedChange extends Change {
+  /** The line in which the change waits, or from which it was taken. */
+  readonly line: Line
   /** How often the monitor has refused the change. */
   readonly refusals: number
+}
+
+/**
+ * The line in which a change waits; see {@link lineOf}. The table of lines in `policy.ts` says what sweeps do with each
+ * line.
+ */
+export type Line = 'new' | 'failed' | 'refused'
+
+/** From this many sweeps on, a change that no sweep has delivered has failed. */
+export const MOST_SWEEPS_AS_NEW = 3
+
+/**
+ * Returns the line in which a change waits.
+ *
+ * @param change `sweeps`: how many sweeps have taken the change. `refusals`: how often the monitor has refused it.
+ *
+ * @example
+ * lineOf({ sweeps: 0, refusals: 0 }) // 'new'
+ */
+export const lineOf = ({ sweeps, refusals }: { readonly sweeps: number; readonly refusals: number }): Line =>
+  refusals > 0 ? 'refused' : sweeps < MOST_SWEEPS_AS_NEW ? 'new' : 'failed'
+
+/** The changes that a sweep asks for; see {@link Outbox.take}. */
+export interface TakeRequest {
+  /** The lines in the order in which the sweep wants them, and the maximum number of changes of each, at least 1. */
+  readonly lines: readonly { readonly line: Line; readonly limit: number }[]
+  /** For how many milliseconds the changes are leased. */
+  readonly lease: number
+  /** Decides which team comes first: a random number from 0 to 1 (exclusive). */
+  readonly lot: number
 }
 
 /** A change to retry later. */
@@ -54,15 +86,20 @@ export interface PendingChange extends LeasedChange {
  */
 export interface Outbox {
   /**
-   * MUST lease at most `limit` due changes and return them. A release that follows a registration MUST be left out
-   * while that registration is pending. Changes that were never refused come first, then the refused ones. Otherwise
-   * changes that are always refused would block newer changes. In both groups, the changes that have been due the
-   * longest come first. A change whose due time is more than an hour plus a lease ahead MUST count as due: no wait is
-   * that long, so a clock was wrong when the change was postponed.
+   * MUST lease due changes of the first of these lines in which any are due, at most as many as the limit of that line,
+   * and return them. MUST count for each of them one more sweep that has taken it. The count decides in which line a
+   * change waits; see {@link lineOf}. It is raised before the push, so a change whose process dies during the push does
+   * not stay new forever.
    *
-   * @param lease In milliseconds.
+   * Teams MUST take turns: however many changes one team has, another team's changes are not left out. Of each team,
+   * the changes that have been due the longest MUST come first. {@link inTurns} chooses this way. A hundred teams are
+   * enough, if one of them has the change that has been due the longest.
+   *
+   * A release that follows a registration MUST be left out while that registration is pending. A change whose due time
+   * is more than an hour plus a lease ahead MUST count as due: no wait is that long, so a clock was wrong when the
+   * change was postponed.
    */
-  take(limit: number, lease: number): Awaitable<readonly LeasedChange[]>
+  take(request: TakeRequest): Awaitable<readonly LeasedChange[]>
   /**
    * MUST delete the pushed changes, except those whose kind has changed since they were leased. If a release has
    * replaced a pushed registration in the meantime, the release stays and becomes due at once.
@@ -187,6 +224,42 @@ export interface SweepResult {
    * specified a time.
    */
   readonly unavailable?: { readonly retryAfter: number | undefined }
+}
+
+/**
+ * Chooses which of the due changes of a line a sweep takes. Teams take turns: the first change of each team comes
+ * before the second one of any team. The result is ordered by team. So if a push of it fails because of one team, the
+ * halves of that push separate the teams.
+ *
+ * @param due In the order in which they became due.
+ * @param lot If not all teams get a turn, decides which do; see {@link TakeRequest}.
+ *
+ * @example
+ * const due = [{ teamId: '1', domain: 'a.com' }, { teamId: '1', domain: 'b.com' }, { teamId: '2', domain: 'c.com' }]
+ * inTurns(due, 2, 0) // a.com and c.com
+ */
+export function inTurns<Due extends { readonly teamId: string }>(
+  due: readonly Due[],
+  limit: number,
+  lot: number,
+): readonly Due[] {
+  const byTeam = new Map<string, Due[]>()
+  for (const change of due) {
+    const ofTeam = byTeam.get(change.teamId)
+    if (ofTeam) ofTeam.push(change)
+    else byTeam.set(change.teamId, [change])
+  }
+  const first = Math.floor(lot * byTeam.size)
+  const teams = [...byTeam.values()]
+  const inOrder = [...teams.slice(first), ...teams.slice(0, first)].map(changes => ({ changes, turns: 0 }))
+  for (let left = Math.min(limit, due.length); left > 0; ) {
+    for (const team of inOrder) {
+      if (left === 0 || team.turns === team.changes.length) continue
+      team.turns += 1
+      left -= 1
+    }
+  }
+  return inOrder.flatMap(({ changes, turns }) => changes.slice(0, turns))
 }
 
 /** The longest time until a change is retried, in milliseconds. */

@@ -33,8 +33,11 @@ interface Isolating<Item> {
   readonly largest?: number
   /** The maximum number of items in the first attempt. The maximum doubles with each success. Default: `largest`. */
   readonly first?: number
-  /** The maximum number of items in an attempt with this item, if it is known to fail. */
-  sizeOf?(item: Item): number | undefined
+  /**
+   * Called when each item has either succeeded or failed alone. Returns at most `most` further items, or none if there
+   * are no more. Default: there are no more.
+   */
+  readonly findMore?: ((most: number) => Promise<readonly Item[]>) | undefined
 }
 
 /** The last failure of an item. */
@@ -48,10 +51,8 @@ export interface ItemFailure {
 export interface Isolated<Item> extends Progress {
   /** The items that did not succeed. `null`: the item was not attempted. */
   readonly unfinished: ReadonlyMap<Item, ItemFailure | null>
-  /** Whether the work ended although some items could have been attempted again. */
+  /** Whether the work ended although there may be items that could have been attempted. */
   readonly isCut: boolean
-  /** For each item that failed: how many items the next attempt with this item may have. */
-  readonly sizes: ReadonlyMap<Item, number>
 }
 
 /**
@@ -65,18 +66,27 @@ export interface Isolated<Item> extends Progress {
  */
 export async function isolate<Item>(
   items: readonly Item[],
-  { attempt, isOver, largest = Number.POSITIVE_INFINITY, first = largest, sizeOf }: Isolating<Item>,
+  { attempt, isOver, largest = Number.POSITIVE_INFINITY, first = largest, findMore }: Isolating<Item>,
 ): Promise<Isolated<Item>> {
-  const queue = [...items]
-  const unfinished = new Map<Item, ItemFailure | null>(items.map(item => [item, null]))
+  const queue: Item[] = []
+  const unfinished = new Map<Item, ItemFailure | null>()
   const sizes = new Map<Item, number>()
-  for (const item of items) {
-    const size = sizeOf?.(item)
-    if (size !== undefined) sizes.set(item, size)
+  function add(added: readonly Item[]): void {
+    queue.push(...added)
+    for (const item of added) unfinished.set(item, null)
   }
+  add(items)
   const progress = { hasSucceeded: false, failures: 0, failuresInARow: 0, putOffInARow: 0, cause: undefined as unknown }
   let window = first
-  while (queue.length > 0 && !isOver(progress)) {
+  let isCut = false
+  while (queue.length > 0 || findMore) {
+    isCut = isOver(progress)
+    if (isCut) break
+    if (queue.length === 0) {
+      add((await findMore?.(window)) ?? [])
+      if (queue.length === 0) break
+      continue // because time has passed
+    }
     const part = takePart(queue, sizes, window)
     const failure = await attempt(part)
     if (!failure) {
@@ -101,7 +111,7 @@ export async function isolate<Item>(
     }
     if (part.length > 1 && !failure.isPutOff) queue.push(...part)
   }
-  return { ...progress, unfinished, sizes, isCut: queue.length > 0 }
+  return { ...progress, unfinished, isCut }
 }
 
 /** Removes and returns the longest part from the front of the queue that may be attempted together. */

@@ -1,12 +1,47 @@
 import { describeReason } from '../errors/failure-log.ts'
 import { TimeLimitError } from '../time/deadline.ts'
-import { isMonitorUnavailable, type LeasedChange, LONGEST_WAIT, type Postponement } from './contract.ts'
+import { isMonitorUnavailable, type LeasedChange, type Line, LONGEST_WAIT, type Postponement } from './contract.ts'
 import type { ItemFailure, Progress } from './isolate.ts'
 
 /** The default time limit of each push, in milliseconds. Leases and waits depend on the time limit. */
 export const DEFAULT_PUSH_TIME_LIMIT = 30_000
 /** The first wait, 5 seconds by default. The backoff doubles with each refusal. */
 const firstWait = (timeLimit: number) => timeLimit / 6
+
+/** A row of the table of lines. */
+interface LineRow {
+  readonly line: Line
+  /** Which changes wait in this line, if the monitor has not refused them; see {@link lineOf}. */
+  readonly changes: 'taken by at most two sweeps' | 'taken by three sweeps or more' | 'refused by the monitor'
+  /** How many changes of this line share a push. */
+  readonly together: 'a batch' | 'one, then twice as many with each success' | 'one'
+}
+
+/**
+ * The lines in which changes wait for a sweep. The first push of a sweep is for a line that is drawn by lot. After
+ * that, the sweep empties the lines in this order. In each line, teams take turns, and a change comes before those that
+ * became due later. A push that fails is halved at once, until each failing change is alone.
+ *
+ * So no change waits forever, although no process remembers anything: a push that fails puts its changes behind all
+ * that are due. A change that fails only because of others leaves the first line after three sweeps, and comes alone as
+ * soon as it is the first of the second line. A process that dies during a push has counted its sweep before, so its
+ * changes move on too. And no line loses every lot.
+ */
+// biome-ignore format: a table
+export const lines: readonly LineRow[] = [
+  { line: 'new',     changes: 'taken by at most two sweeps',   together: 'a batch' },
+  { line: 'failed',  changes: 'taken by three sweeps or more', together: 'one, then twice as many with each success' },
+  { line: 'refused', changes: 'refused by the monitor',        together: 'one' },
+]
+
+/** The lines in their order. */
+export const inOrder: readonly Line[] = lines.map(({ line }) => line)
+
+/** Returns the lines in the order for the first push of a sweep. */
+export function drawFirst(random: () => number): readonly Line[] {
+  const drawn = inOrder[Math.floor(random() * inOrder.length)]
+  return inOrder.toSorted((one, other) => Number(other === drawn) - Number(one === drawn))
+}
 
 /** The answer of the monitor to the last push of a change, and how many changes that push had. */
 export type Answer = 'accepted' | 'denied alone' | 'unavailable alone' | 'failed with others' | 'not pushed'
@@ -25,9 +60,7 @@ export interface PolicyRow {
 }
 
 /**
- * The policy for pending changes, after a call or a sweep has pushed them: the first row that matches decides. Sweeps
- * take changes that were never refused before refused ones, and of each kind those first that have been due the
- * longest. So whatever was pushed in vain comes after all others.
+ * The policy for pending changes, after a call or a sweep has pushed them: the first row that matches decides.
  *
  * - `denied alone`: the push of this change alone failed, and the error does not say that the monitor is unavailable.
  * - `unavailable alone`: it failed with a {@link MonitorUnavailableError} or was late, so the change need not be at
@@ -89,9 +122,11 @@ export function postponeAll(
     const accepts = hasSucceeded || (areAllAlone && answer === 'denied alone')
     const { becomes, due } = findRow(answer, accepts, change.refusals)
     const wait = due === 'after the backoff' ? backoff(change.refusals) : waits[due]
+    // Changes that were told the same time are not retried together either, in case only some of them get through.
+    const told = (readRetryAfter(failure?.cause) ?? 0) * (1 + random() / 10)
     return {
       change,
-      wait: Math.max(wait, readRetryAfter(failure?.cause) ?? 0),
+      wait: Math.max(wait, Math.min(LONGEST_WAIT, told)),
       failure: failure ? describeReason(failure.cause) : undefined,
       refusals: change.refusals + Number(becomes === 'refused'),
     }
@@ -119,7 +154,7 @@ const MOST_FAILURES_IN_A_ROW = 8
  * The same, if nothing was accepted the last time, or if something was accepted, and then the monitor says that it is
  * unavailable: it may have had enough.
  */
-export const FEW_FAILURES_IN_A_ROW = 3
+const FEW_FAILURES_IN_A_ROW = 3
 /** After this many consecutive failures with a `Retry-After`, all changes wait, not only those that were pushed. */
 const MOST_PUT_OFF_IN_A_ROW = 2
 /** After this many failures, a call or a sweep leaves the remaining changes to the next sweep. */

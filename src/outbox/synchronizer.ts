@@ -5,6 +5,7 @@ import {
   changeOf,
   isMonitorUnavailable,
   type LeasedChange,
+  type Line,
   type Outbox,
   type Postponement,
   type Push,
@@ -13,7 +14,7 @@ import {
   toChange,
 } from './contract.ts'
 import { type Failure, type Isolated, isolate, type Progress } from './isolate.ts'
-import { FEW_FAILURES_IN_A_ROW, hasFailedEnough, postponeAll, readRetryAfter } from './policy.ts'
+import { drawFirst, hasFailedEnough, inOrder, postponeAll, readRetryAfter } from './policy.ts'
 import { createTurns } from './turns.ts'
 
 interface SynchronizerOptions {
@@ -39,21 +40,22 @@ const pushingTime = (timeLimit: number) => 2 * timeLimit
 export const leaseFor = (timeLimit: number) => 3 * timeLimit
 /** The resolution of timers, in milliseconds. */
 const SHORTEST_WAIT = 1
-/** How many sizes a process remembers. If it forgets them, isolating a failing change takes a few more pushes. */
-const MOST_SIZES = 10_000
 
 /** The changes of a call or a sweep. */
 interface Work {
+  /** The changes of a call. */
   readonly changes: readonly LeasedChange[]
-  /** Whether no other changes are known to be due. */
-  readonly isAll: boolean
+  /** Takes the changes of a sweep, at most `most` at once. */
+  readonly findMore?: ((most: number) => Promise<readonly LeasedChange[]>) | undefined
+  /** Called after each push with the number of its changes, and whether it succeeded. */
+  readonly learn?: (count: number, isAccepted: boolean) => void
   readonly deadline: Deadline
   readonly signal: AbortSignal | undefined
 }
 
 /** The outcome of pushing some changes. */
 interface Outcome extends Isolated<LeasedChange> {
-  /** Whether each change that was not delivered was pushed alone, and no others are known to be due. */
+  /** Whether each change that was not delivered was pushed alone, and no others are due. */
   readonly areAllAlone: boolean
   readonly isStopped: boolean
 }
@@ -61,22 +63,19 @@ interface Outcome extends Isolated<LeasedChange> {
 /**
  * Pushes the changes in the {@link Outbox} of a store. What becomes of each change is decided by the {@link policy}.
  *
- * Calls and sweeps push alike: in batches, in the order in which changes became due. {@link isolate} isolates the
- * changes that fail, so whatever the monitor answers to one change, it gets the others. A change that was refused is
- * pushed alone, after all others. If everything fails, a call or sweep makes only a few pushes, and the next one begins
- * with a single change.
+ * Calls and sweeps push alike: {@link isolate} isolates the changes that fail, so whatever the monitor answers to one
+ * change, it gets the others. A sweep takes changes only for its next push, in the order of the {@link lines}. If
+ * everything fails, a call or sweep makes only a few pushes.
  *
- * A failure with a `Retry-After` holds for the changes of that push, which wait as long as it says. Two in a row hold
- * for all.
+ * A failure with a `Retry-After` holds for the changes of that push, which wait as long as it says. After two in a row,
+ * nothing more is pushed.
  *
- * The process remembers only what it may forget: whether nothing was accepted the last time, and how many changes a
- * push with a failing change may have.
+ * The process remembers only whether nothing was accepted the last time. It may forget that.
  */
 export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox) {
   const { push, timeLimit, batchSize = Number.POSITIVE_INFINITY, random = Math.random } = options
   const turns = createTurns(options.maxPushes ?? DEFAULT_MAX_PUSHES)
   let isUnavailable = false
-  const sizes = new Map<string, number>()
 
   /** A process may have been frozen since the lease began, so pushing also ends when the lease does. */
   function deadlineOf(leasedAt: number): Deadline {
@@ -84,12 +83,12 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
     return createDeadline(Math.min(pushingTime(timeLimit), leased))
   }
 
-  /** Pushes changes that are leased to the caller, and postpones those that were not accepted. */
+  /** Pushes changes, and postpones those that were not accepted. */
   async function pushAll(work: Work): Promise<Outcome> {
-    // Without a turn, there is no time to push anything.
-    const isTurn = await turns.enter(work.deadline.remaining(), work.signal)
+    const isTurn = await turns.enter(work.deadline, work.signal)
     try {
-      const outcome = toOutcome(work, await pushInParts(work))
+      // Without a turn, there is no time to push anything.
+      const outcome = toOutcome(work, await pushInParts(isTurn ? work : { ...work, findMore: undefined }))
       const postponements = postponeAll(outcome, timeLimit, random)
       if (postponements.length > 0) await save(postponements)
       return outcome
@@ -98,7 +97,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
     }
   }
 
-  async function pushInParts({ changes, deadline, signal }: Work): Promise<Isolated<LeasedChange>> {
+  async function pushInParts({ changes, findMore, learn, deadline, signal }: Work): Promise<Isolated<LeasedChange>> {
     let slowest = SHORTEST_WAIT
 
     /** @throws A failure of the store, which ends the work, unlike a failure of the monitor. */
@@ -109,8 +108,10 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
       try {
         await runWithin({ milliseconds, message, signal }, signal => pushOnce(push, part, signal))
       } catch (cause) {
+        learn?.(part.length, false)
         return { cause, isPutOff: readRetryAfter(cause) !== undefined }
       }
+      learn?.(part.length, true)
       slowest = Math.max(slowest, performance.now() - begun)
       await outbox.finish(part)
       return null
@@ -125,23 +126,41 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
       isOver,
       largest: batchSize,
       first: isUnavailable ? 1 : batchSize,
-      sizeOf: ({ domainId, refusals }) => (refusals > 0 ? 1 : sizes.get(domainId)),
+      findMore,
     })
-    if (!signal?.aborted) remember(changes, result)
+    const { hasSucceeded, failures } = result
+    if (!signal?.aborted && (hasSucceeded || failures > 0)) isUnavailable = !hasSucceeded
     return result
   }
 
-  function remember(changes: readonly LeasedChange[], result: Isolated<LeasedChange>): void {
-    const { hasSucceeded, failures, unfinished } = result
-    if (hasSucceeded || failures > 0) isUnavailable = !hasSucceeded
-    // If nothing was accepted, the failures say nothing about single changes.
-    if (!hasSucceeded) return
-    if (sizes.size > MOST_SIZES) sizes.clear()
-    for (const change of changes) {
-      const size = result.sizes.get(change)
-      if (unfinished.has(change) && size !== undefined) sizes.set(change.domainId, size)
-      else sizes.delete(change.domainId)
+  /** The part of a sweep that decides which changes it takes. */
+  function createSource(limit: number) {
+    let left = limit
+    let order = drawFirst(random)
+    /** The line of the last push. */
+    let line: Line = 'new'
+    /** How many failed changes may share a push. */
+    let mostFailed = 1
+
+    async function findMore(most: number): Promise<readonly LeasedChange[]> {
+      if (left === 0) return []
+      const sizes = { new: most, failed: Math.min(most, mostFailed), refused: 1 }
+      const taken = await outbox.take({
+        lines: order.map(line => ({ line, limit: Math.min(left, sizes[line]) })),
+        lease: leaseFor(timeLimit),
+        lot: random(),
+      })
+      order = inOrder
+      line = taken[0]?.line ?? line
+      left -= taken.length
+      return taken
     }
+
+    function learn(count: number, isAccepted: boolean): void {
+      if (line === 'failed') mostFailed = Math.max(1, isAccepted ? 2 * mostFailed : Math.floor(count / 2))
+    }
+
+    return { findMore, learn, count: () => limit - left }
   }
 
   /** Some databases cannot store every character. The text of a failure must not prevent its change from waiting. */
@@ -169,9 +188,13 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
       leasedAt: number,
       report: SynchronizationErrorHandler,
     ): Promise<void> {
-      const changes = registrations.map(registration => ({ ...changeOf(registration, 'registered'), refusals: 0 }))
+      const changes = registrations.map(registration => ({
+        ...changeOf(registration, 'registered'),
+        line: 'new' as const,
+        refusals: 0,
+      }))
       const deadline = deadlineOf(leasedAt)
-      const outcome = await pushAll({ changes, deadline, isAll: true, signal: undefined })
+      const outcome = await pushAll({ changes, deadline, signal: undefined })
       if (outcome.unfinished.size === 0) return
       if (outcome.hasSucceeded) tell(outcome, report)
       const alone = [...outcome.unfinished.values()].find(failure => failure?.isAlone)
@@ -182,21 +205,13 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
     async sweep(limit: number, report: SynchronizationErrorHandler, signal?: AbortSignal): Promise<SweepResult> {
       if (signal?.aborted) return { synchronized: 0, failed: 0 }
       return trace('sweep', async context => {
-        // A change that is taken and not pushed loses its place in the order, so a sweep that will push few takes few.
-        const most = isUnavailable ? Math.min(limit, FEW_FAILURES_IN_A_ROW) : limit
-        const leasedAt = performance.now()
-        const changes = await outbox.take(most, leaseFor(timeLimit))
-        const deadline = deadlineOf(leasedAt)
-        const outcome = await pushAll({
-          changes,
-          deadline,
-          isAll: !isUnavailable || changes.length < FEW_FAILURES_IN_A_ROW,
-          signal,
-        })
+        const source = createSource(limit)
+        const deadline = createDeadline(pushingTime(timeLimit))
+        const outcome = await pushAll({ changes: [], ...source, deadline, signal })
         tell(outcome, report)
-        const failed = outcome.unfinished.size
-        const result = { synchronized: changes.length - failed, failed }
-        Object.assign(context, { count: changes.length, totals: { ...result } })
+        const [count, failed] = [source.count(), outcome.unfinished.size]
+        const result = { synchronized: count - failed, failed }
+        Object.assign(context, { count, totals: { ...result } })
         const { cause, hasSucceeded, isCut, isStopped } = outcome
         const isAway = isMonitorUnavailable(cause) && !isStopped && (isCut || !hasSucceeded)
         return isAway ? { ...result, unavailable: { retryAfter: readRetryAfter(cause) } } : result
@@ -205,13 +220,13 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
   }
 }
 
-function toOutcome({ isAll, signal }: Work, result: Isolated<LeasedChange>): Outcome {
+function toOutcome({ signal }: Work, result: Isolated<LeasedChange>): Outcome {
   const isStopped = signal?.aborted ?? false
   const unfinished = new Map(result.unfinished)
   // The monitor has not answered the push that was aborted.
   for (const [change, failure] of unfinished)
     if (isStopped && failure?.cause === signal?.reason) unfinished.set(change, null)
-  const areAllAlone = isAll && [...unfinished.values()].every(failure => failure?.isAlone)
+  const areAllAlone = !result.isCut && [...unfinished.values()].every(failure => failure?.isAlone)
   return { ...result, unfinished, areAllAlone, isStopped }
 }
 

@@ -3,10 +3,11 @@ import type { Change, Registration } from '../rules/registration.ts'
 import { MOST_AT_ONCE } from '../store/contract.ts'
 import { toKey } from '../store/name-key.ts'
 import {
+  chooseInTurns,
   type LeasedRow,
+  MOST_TEAMS,
   type PendingRow,
   type StatsRow,
-  toLeased,
   toPending,
   toSelectList,
   toStats,
@@ -57,21 +58,24 @@ export function createOutbox(transact: Transact<OutboxStatements & LockStatement
     transact(async ({ write, statements }) => (await write(statements.retry, ids)).length)
 
   return {
-    async take(limit, lease) {
+    async take({ lines, lease, lot }) {
       await noteMonitor()
       return transact(async transaction => {
         const { send, write, statements, engine } = transaction
         if (engine.skipLocked === '') lock(transaction, [SWEEP])
-        void write(statements.hastenFresh, LONGEST_WAIT + lease)
-        void write(statements.hastenRefused, LONGEST_WAIT + lease)
-        const fresh = await send(statements.findFresh, limit)
-        const refused = await send(statements.findRefused, limit - fresh.length)
-        const found = [...fresh, ...refused]
-        if (found.length === 0) return []
-        const taken = new Set(
-          (await write(statements.take, ...toNamed(transaction, sort(found), [lease]))).map(row => row.domainId),
-        )
-        return found.filter(({ domainId }) => taken.has(domainId)).map(toLeased)
+        for (const { line, limit } of lines) {
+          void write(statements.hasten, line, LONGEST_WAIT + lease)
+          const [shares, first] = await Promise.all([
+            send(statements.findShares, line, limit),
+            send(statements.findFirst, line, limit),
+          ])
+          const chosen = chooseInTurns(shares, first, limit, lot)
+          if (chosen.length === 0) continue
+          const rows = await write(statements.take, ...toNamed(transaction, sort(chosen), [lease]))
+          const taken = new Set(rows.map(({ domainId }) => domainId))
+          if (taken.size > 0) return chosen.filter(({ domainId }) => taken.has(domainId))
+        }
+        return []
       })
     },
 
@@ -182,6 +186,7 @@ const afterWait = (milliseconds: string) =>
 
 const columns = {
   kind: 'change.kind',
+  line: 'change.line',
   domainId: 'change.domain_id::text',
   domain: 'change.domain',
   registrableDomain: 'change.registrable_domain',
@@ -220,15 +225,21 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
   const isAfterRegistration = `(SELECT followed.kind FROM ${changes} AS followed
          WHERE followed.domain_id = change.follows AND followed.second_level_domain = change.second_level_domain
        ) IS DISTINCT FROM 'registered'`
-  const find = (condition: string) =>
-    unprepared<LeasedRow>(
-      `SELECT ${leased} FROM ${changes} AS change WHERE ${condition} AND due <= ${NOW} AND ${isAfterRegistration}
-       ORDER BY due, domain_id LIMIT $1::bigint ${engine.skipLocked}`,
-    )
-  const hasten = (condition: string) =>
-    unprepared(
-      `UPDATE ${changes} AS change SET due = ${NOW} WHERE ${isFree(`${condition} AND due > ${afterWait('$1')}`)}`,
-    )
+  // Each of these conditions lets a query use one index; see the schema.
+  const inLine = `line = $1 AND line > ''`
+  const ofTeam = `line = $1 AND team_id > ''`
+  const findDue = (columns: string, condition: string, limit: string) =>
+    `SELECT ${columns} FROM ${changes} AS change WHERE ${condition} AND due <= ${NOW} AND ${isAfterRegistration}
+     ORDER BY due LIMIT ${limit} ${engine.skipLocked}`
+  const share = 'ceil($2::numeric / (SELECT count(*) FROM team))'
+  const findShares = `WITH RECURSIVE walk (id) AS (
+         (SELECT team_id FROM ${changes} WHERE ${inLine} AND due <= ${NOW} ORDER BY due LIMIT 1)
+         UNION SELECT coalesce(
+           (SELECT min(team_id) FROM ${changes} WHERE ${ofTeam} AND team_id > walk.id),
+           (SELECT min(team_id) FROM ${changes} WHERE ${ofTeam})
+         ) FROM walk
+       ), team AS (SELECT id FROM walk LIMIT ${MOST_TEAMS})
+       SELECT ${leased} FROM team, LATERAL (${findDue('*', `${ofTeam} AND team_id = team.id`, share)}) AS change`
 
   return {
     /** Adds changes, each with its own wait until it is due. */
@@ -263,18 +274,26 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
     ),
 
     /**
-     * Changes that are due more than $1 milliseconds from now were postponed while a clock was wrong. These statements
-     * make such changes due at once.
+     * Changes that are due more than $2 milliseconds from now were postponed while a clock was wrong. This statement
+     * makes such changes of the line $1 due at once.
      */
-    hastenFresh: hasten('refusals = 0'),
-    hastenRefused: hasten('refusals > 0'),
-    /** Finds due changes, except those that other sweeps are leasing. */
-    findFresh: find('refusals = 0'),
-    findRefused: find('refusals > 0'),
+    hasten: unprepared(
+      `UPDATE ${changes} AS change SET due = ${NOW} WHERE ${isFree(`${inLine} AND due > ${afterWait('$2')}`)}`,
+    ),
+    /** Finds the due changes of the line $1, at most $2, except those that other sweeps are leasing. */
+    findFirst: unprepared<LeasedRow>(findDue(leased, inLine, '$2::bigint')),
+    /**
+     * Finds each team's share of $2 due changes of the line $1. Reads one row for each of the teams, beginning with the
+     * team whose change has been due the longest, and their shares. On Citus, which supports no recursion across
+     * shards, teams take turns only among the changes that have been due the longest.
+     */
+    findShares: unprepared<LeasedRow>(
+      engine.skipLocked === '' ? findDue(leased, inLine, `greatest($2::bigint, ${MOST_AT_ONCE})`) : findShares,
+    ),
     /** Leases the found changes for $2 milliseconds, if they are still due. */
     take: unprepared<Id>(
-      `UPDATE ${changes} AS change SET due = ${afterWait('$2')} WHERE ${isNamed('$3')} AND due <= ${NOW}
-       ${returningId}`,
+      `UPDATE ${changes} AS change SET due = ${afterWait('$2')}, sweeps = sweeps + 1
+       WHERE ${isNamed('$3')} AND due <= ${NOW} ${returningId}`,
     ),
 
     /** Deletes pushed changes whose kind is still $2. */
@@ -304,7 +323,8 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
 
     countChanges: unprepared<StatsRow>(`SELECT ${stats} FROM ${changes}`),
     findLongestRefused: unprepared<PendingRow>(
-      `SELECT ${pending} FROM ${changes} AS change WHERE refusals > 0 ORDER BY since, domain_id LIMIT 1`,
+      `SELECT ${pending} FROM ${changes} AS change WHERE line = 'refused' AND line > ''
+       ORDER BY since, domain_id LIMIT 1`,
     ),
     listChanges: unprepared<PendingRow>(
       `SELECT ${pending} FROM ${changes} AS change WHERE domain_id > $1::uuid ORDER BY domain_id LIMIT $2::bigint`,

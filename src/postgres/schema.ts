@@ -1,4 +1,5 @@
 import { isText, optional, type Rule, requireOptions } from '../options.ts'
+import { LINE } from '../store/rows.ts'
 
 /** The location of the tables. */
 export interface PostgresSchemaOptions {
@@ -132,7 +133,9 @@ CREATE TABLE IF NOT EXISTS ${changes} (
   domain_id uuid NOT NULL,
   due timestamptz NOT NULL, -- when a sweep may push it
   since timestamptz NOT NULL,
+  sweeps integer NOT NULL DEFAULT 0, -- how many sweeps have taken it
   refusals integer NOT NULL DEFAULT 0, -- how often the monitor refused it
+  line text COLLATE "C" NOT NULL GENERATED ALWAYS AS (${LINE}) STORED, -- what sweeps do with it
   kind text COLLATE "C" NOT NULL CHECK (kind IN ('registered', 'released')),
   second_level_domain text COLLATE "C" NOT NULL,
   domain text COLLATE "C" NOT NULL,
@@ -143,9 +146,10 @@ CREATE TABLE IF NOT EXISTS ${changes} (
   PRIMARY KEY (domain_id, second_level_domain)
 )`,
   `CREATE INDEX IF NOT EXISTS changes_following ON ${changes} (follows) WHERE follows IS NOT NULL`,
-  `-- For sweeps, which first take changes that were never refused.
-CREATE INDEX IF NOT EXISTS changes_fresh ON ${changes} (due, domain_id) WHERE refusals = 0`,
-  `CREATE INDEX IF NOT EXISTS changes_refused ON ${changes} (due, domain_id) WHERE refusals > 0`,
+  `-- For sweeps, in which teams take turns. The conditions always hold. They differ, so each query matches only one of
+-- these indexes.
+CREATE INDEX IF NOT EXISTS changes_due ON ${changes} (line, due) WHERE line > ''`,
+  `CREATE INDEX IF NOT EXISTS changes_of_team ON ${changes} (line, team_id, due) WHERE team_id > ''`,
 ]
 
 const createKeys = ({ keys }: Tables) => [

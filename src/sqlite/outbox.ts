@@ -1,7 +1,7 @@
 import { changeOf, LONGEST_WAIT, type StoreOutbox } from '../outbox/contract.ts'
 import type { Change, Registration } from '../rules/registration.ts'
 import { MOST_AT_ONCE } from '../store/contract.ts'
-import { type StatsRow, toLeased, toPending, toStats } from '../store/rows.ts'
+import { chooseInTurns, type StatsRow, toPending, toStats } from '../store/rows.ts'
 import { letOthersRun } from '../time/let-others-run.ts'
 import type { SqliteConnection } from './connection.ts'
 import type { PreparedStatements } from './statements.ts'
@@ -30,15 +30,25 @@ export function createOutbox(statements: PreparedStatements, { read, transact }:
       for (const { domainId } of registrations) statements.lease(after(lease), domainId)
     },
 
-    take: (limit, lease) =>
+    take: ({ lines, lease, lot }) =>
       transact(() => {
         const now = Date.now()
         noteMonitor()
-        statements.bringForward(now, after(LONGEST_WAIT + lease))
-        const fresh = statements.findDue(0, now, limit)
-        const due = [...fresh, ...statements.findDue(1, now, limit - fresh.length)]
-        for (const { domainId } of due) statements.setDue(after(lease), domainId)
-        return due.map(toLeased)
+        for (const { line, limit } of lines) {
+          statements.bringForward(now, line, after(LONGEST_WAIT + lease))
+          const teams = statements.findTeams(line, now, line, line)
+          const share = Math.ceil(limit / teams.length)
+          const shares = teams.flatMap(({ teamId }) => statements.findDueOfTeam(line, teamId, now, share))
+          const taken = chooseInTurns(
+            shares,
+            shares.length < limit ? statements.findDue(line, now, limit) : [],
+            limit,
+            lot,
+          )
+          for (const { domainId } of taken) statements.take(after(lease), domainId)
+          if (taken.length > 0) return taken
+        }
+        return []
       }),
 
     finish: changes =>

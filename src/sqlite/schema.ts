@@ -1,3 +1,4 @@
+import { LINE } from '../store/rows.ts'
 import type { Driver } from './driver.ts'
 
 /** The version of the tables. If you increase it, write a migration too, because existing tables are not recreated. */
@@ -60,7 +61,9 @@ CREATE TABLE IF NOT EXISTS domain_registration_changes (
   registrable_domain TEXT NOT NULL,
   team_id TEXT NOT NULL,
   due INTEGER NOT NULL, -- when a sweep may push it, in milliseconds since 1970
+  sweeps INTEGER NOT NULL DEFAULT 0, -- how many sweeps have taken it
   refusals INTEGER NOT NULL DEFAULT 0, -- how often the monitor refused it
+  line TEXT NOT NULL GENERATED ALWAYS AS (${LINE}), -- what sweeps do with it
   since INTEGER NOT NULL, -- milliseconds since 1970
   last_failure TEXT, -- why the last push failed
   follows TEXT -- for a release after a transfer: the ID whose registration must be pushed first
@@ -69,9 +72,13 @@ CREATE TABLE IF NOT EXISTS domain_registration_changes (
 CREATE INDEX IF NOT EXISTS domain_registration_changes_following
   ON domain_registration_changes (follows) WHERE follows IS NOT NULL;
 
--- For sweeps, which first take changes that were never refused.
+-- For sweeps.
 CREATE INDEX IF NOT EXISTS domain_registration_changes_due
-  ON domain_registration_changes (refusals > 0, due, since);
+  ON domain_registration_changes (line, due, since);
+
+-- For sweeps, in which teams take turns.
+CREATE INDEX IF NOT EXISTS domain_registration_changes_of_team
+  ON domain_registration_changes (line, team_id, due, since);
 
 -- Has a row once any process pushes. Without a row there is no monitor, and a store without a push records no
 -- release.

@@ -1,5 +1,5 @@
 import { COUNTED_AT_LEAST, FOUND_BEHIND_SUFFIXES } from '../rules/registration.ts'
-import { type NameRow, type PendingRow, type StatsRow, toSelectList } from '../store/rows.ts'
+import { MOST_TEAMS, type NameRow, type PendingRow, type StatsRow, toSelectList } from '../store/rows.ts'
 import type { Driver, RunStatement } from './driver.ts'
 
 const NAMES = 'domain_registration_names'
@@ -50,11 +50,15 @@ const selectNames = (source: string) => statement<NameRow>(`SELECT ${name} FROM 
 const changeColumns = toSelectList<PendingRow>({
   ...ofBoth,
   kind: 'kind',
+  line: 'line',
   nextAttempt: 'due',
   refusals: 'refusals',
   at: 'since',
   lastFailure: 'last_failure',
 })
+
+const isDue = `due <= ? AND (SELECT kind FROM ${CHANGES} WHERE domain_id = change.follows) IS NOT 'registered'
+     ORDER BY due, since, domain_id LIMIT ?`
 
 export const statements = {
   /** The parameter is a JSON array of names. */
@@ -101,14 +105,25 @@ export const statements = {
   addMonitor: statement(`INSERT INTO ${MONITOR} (since) VALUES (?)`),
   lease: statement(`UPDATE ${CHANGES} SET due = max(due, ?) WHERE domain_id = ?`),
   setDue: statement(`UPDATE ${CHANGES} SET due = ? WHERE domain_id = ?`),
-  bringForward: statement(
-    `UPDATE ${CHANGES} INDEXED BY ${CHANGES}_due SET due = ? WHERE (refusals > 0) IN (0, 1) AND due > ?`,
+  take: statement(`UPDATE ${CHANGES} SET due = ?, sweeps = sweeps + 1 WHERE domain_id = ?`),
+  bringForward: statement(`UPDATE ${CHANGES} INDEXED BY ${CHANGES}_due SET due = ? WHERE line = ? AND due > ?`),
+  /** Finds the teams of a line, from the team whose change has been due the longest. Reads one row for each team. */
+  findTeams: statement<{ teamId: string }>(
+    `WITH RECURSIVE team (id) AS (
+       SELECT * FROM (SELECT team_id FROM ${CHANGES} INDEXED BY ${CHANGES}_due
+         WHERE line = ? AND due <= ? ORDER BY due, since, domain_id LIMIT 1)
+       UNION SELECT coalesce(
+         (SELECT min(team_id) FROM ${CHANGES} WHERE line = ? AND team_id > team.id),
+         (SELECT min(team_id) FROM ${CHANGES} WHERE line = ?)
+       ) FROM team LIMIT ${MOST_TEAMS}
+     ) SELECT id AS teamId FROM team`,
+  ),
+  findDueOfTeam: statement<PendingRow>(
+    `SELECT ${changeColumns} FROM ${CHANGES} AS change INDEXED BY ${CHANGES}_of_team
+     WHERE line = ? AND team_id = ? AND ${isDue}`,
   ),
   findDue: statement<PendingRow>(
-    `SELECT ${changeColumns} FROM ${CHANGES} AS change INDEXED BY ${CHANGES}_due
-     WHERE (refusals > 0) = ? AND due <= ?
-       AND (SELECT kind FROM ${CHANGES} WHERE domain_id = change.follows) IS NOT 'registered'
-     ORDER BY due, since, domain_id LIMIT ?`,
+    `SELECT ${changeColumns} FROM ${CHANGES} AS change INDEXED BY ${CHANGES}_due WHERE line = ? AND ${isDue}`,
   ),
   findChange: statement<object>(`SELECT 1 AS one FROM ${CHANGES} WHERE domain_id = ?`),
   deleteChange: statement<object>(`DELETE FROM ${CHANGES} WHERE domain_id = ? AND kind = ? RETURNING domain_id`),
@@ -122,11 +137,12 @@ export const statements = {
   retryAll: statement<object>(
     `UPDATE ${CHANGES} SET due = ? WHERE domain_id IN
       (SELECT domain_id FROM ${CHANGES} INDEXED BY ${CHANGES}_due
-       WHERE (refusals > 0) IN (0, 1) AND due > ? AND last_failure IS NOT NULL LIMIT ?) RETURNING domain_id`,
+       WHERE line IN ('new', 'failed', 'refused') AND due > ? AND last_failure IS NOT NULL LIMIT ?)
+     RETURNING domain_id`,
   ),
   settle: statement<object>(`DELETE FROM ${CHANGES} WHERE domain_id = ? RETURNING domain_id`),
   findLongestRefused: statement<PendingRow>(
-    `SELECT ${changeColumns} FROM ${CHANGES} INDEXED BY ${CHANGES}_due WHERE (refusals > 0) = 1
+    `SELECT ${changeColumns} FROM ${CHANGES} INDEXED BY ${CHANGES}_due WHERE line = 'refused'
      ORDER BY since, domain_id LIMIT 1`,
   ),
   listChanges: statement<PendingRow>(
@@ -134,7 +150,7 @@ export const statements = {
   ),
   stats: statement<StatsRow>(
     `SELECT count(*) AS count, min(since) AS oldest,
-      (SELECT count(*) FROM ${CHANGES} INDEXED BY ${CHANGES}_due WHERE (refusals > 0) = 1) AS refused
+      (SELECT count(*) FROM ${CHANGES} INDEXED BY ${CHANGES}_due WHERE line = 'refused') AS refused
      FROM ${CHANGES} INDEXED BY ${CHANGES}_due`,
   ),
 } as const

@@ -1,13 +1,17 @@
-export type {
-  LeasedChange,
-  Outbox,
-  PendingChange,
-  PendingStats,
-  Postponement,
-  Push,
-  SweepOptions,
-  SweepResult,
-  SynchronizationErrorHandler,
+export {
+  inTurns,
+  type LeasedChange,
+  type Line,
+  lineOf,
+  type Outbox,
+  type PendingChange,
+  type PendingStats,
+  type Postponement,
+  type Push,
+  type SweepOptions,
+  type SweepResult,
+  type SynchronizationErrorHandler,
+  type TakeRequest,
 } from '../outbox/contract.ts'
 export type { Name } from '../rules/name.ts'
 export type {

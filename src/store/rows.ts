@@ -1,6 +1,12 @@
 import type { StoredKeyRecord } from '../keys/key-record.ts'
 import { describe } from '../options.ts'
-import type { LeasedChange, PendingChange, PendingStats } from '../outbox/contract.ts'
+import {
+  inTurns,
+  type LeasedChange,
+  MOST_SWEEPS_AS_NEW,
+  type PendingChange,
+  type PendingStats,
+} from '../outbox/contract.ts'
 import type { Registration } from '../rules/registration.ts'
 
 /*
@@ -52,6 +58,29 @@ export const toRegistration = (row: NameRow): Registration => ({
 export interface LeasedRow extends Omit<LeasedChange, 'at' | 'refusals'> {
   readonly refusals: number | string
   readonly at: number | string
+}
+
+/** In SQL, the line in which a change waits; see {@link lineOf}. */
+export const LINE = `CASE WHEN refusals > 0 THEN 'refused'
+    WHEN sweeps < ${MOST_SWEEPS_AS_NEW} THEN 'new' ELSE 'failed' END`
+
+/** How many teams take turns in a sweep. */
+export const MOST_TEAMS = 100
+
+/**
+ * Chooses the changes that a sweep takes; see {@link inTurns}.
+ *
+ * @param shares Of each team, the first changes.
+ * @param first The first changes of all teams. They fill up the push if some teams have fewer changes than their share.
+ */
+export function chooseInTurns(
+  shares: readonly LeasedRow[],
+  first: readonly LeasedRow[],
+  limit: number,
+  lot: number,
+): readonly LeasedChange[] {
+  const found = new Map([...shares, ...first].map(row => [row.domainId, row]))
+  return inTurns([...found.values()], limit, lot).map(toLeased)
 }
 
 export const toLeased = (row: LeasedRow): LeasedChange => ({

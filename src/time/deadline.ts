@@ -76,7 +76,7 @@ function isPromiseLike<T>(value: Awaitable<T>): value is PromiseLike<T> {
 /** Unlike {@link runWithin}, this function also works while another package has polluted `Object.prototype`. */
 function settleWithin<T>(value: PromiseLike<T>, milliseconds: number, message: string): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new TimeLimitError(message)), milliseconds)
+    const timer = setTimeout(() => reject(new TimeLimitError(message)), Math.min(milliseconds, LONGEST_TIMER))
     // If a thenable throws an error, `Promise.resolve` turns it into a rejection.
     Promise.resolve(value)
       .then(resolve, reject)

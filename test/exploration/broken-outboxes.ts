@@ -67,10 +67,10 @@ export const brokenOutboxes: readonly BrokenOutbox[] = [
   })),
   broken('forgets changes when a sweep leases them', REGISTER_AND_RELEASE, outbox => ({
     outbox: {
-      take(limit, lease) {
-        const taken = outbox.take(limit, lease) as readonly Change[]
+      take(request) {
+        const taken = outbox.take(request) as readonly Change[]
         outbox.finish(taken)
-        return taken.map(change => ({ ...change, refusals: 0 }))
+        return taken.map(change => ({ ...change, line: 'new' as const, refusals: 0 }))
       },
     },
   })),
@@ -78,9 +78,9 @@ export const brokenOutboxes: readonly BrokenOutbox[] = [
     const leased = new Set<string>()
     return {
       outbox: {
-        async take(limit, lease) {
-          const taken = (await outbox.take(limit, lease)).filter(({ domainId, kind }) => !leased.has(domainId + kind))
-          for (const { domainId, kind } of lease > 0 ? taken : []) leased.add(domainId + kind)
+        async take(request) {
+          const taken = (await outbox.take(request)).filter(({ domainId, kind }) => !leased.has(domainId + kind))
+          for (const { domainId, kind } of request.lease > 0 ? taken : []) leased.add(domainId + kind)
           return taken
         },
         postpone(postponements) {

@@ -46,8 +46,11 @@ async function runLoop(store: Awaited<ReturnType<typeof waitingFor>>, longest: n
   const begun = Date.now()
   const { stop } = startSynchronizing(store)
   while ((await store.countPending()) > isDone && Date.now() - begun < longest) await vi.advanceTimersByTimeAsync(500)
-  await stop()
-  return Date.now() - begun
+  const took = Date.now() - begun
+  const stopping = stop()
+  await vi.advanceTimersToNextTimerAsync() // ends a pause between two sweeps
+  await stopping
+  return took
 }
 
 const unavailable = (retryAfter?: number) => new MonitorUnavailableError('429', { retryAfter })

@@ -19,7 +19,10 @@ CREATE TABLE IF NOT EXISTS "domain_registration".changes (
   domain_id uuid NOT NULL,
   due timestamptz NOT NULL,
   since timestamptz NOT NULL,
+  sweeps integer NOT NULL DEFAULT 0,
   refusals integer NOT NULL DEFAULT 0,
+  line text COLLATE "C" NOT NULL GENERATED ALWAYS AS (CASE WHEN refusals > 0 THEN 'refused'
+    WHEN sweeps < 3 THEN 'new' ELSE 'failed' END) STORED,
   kind text COLLATE "C" NOT NULL CHECK (kind IN ('registered', 'released')),
   second_level_domain text COLLATE "C" NOT NULL,
   domain text COLLATE "C" NOT NULL,
@@ -30,8 +33,8 @@ CREATE TABLE IF NOT EXISTS "domain_registration".changes (
   PRIMARY KEY (domain_id, second_level_domain)
 );
 CREATE INDEX IF NOT EXISTS changes_following ON "domain_registration".changes (follows) WHERE follows IS NOT NULL;
-CREATE INDEX IF NOT EXISTS changes_fresh ON "domain_registration".changes (due, domain_id) WHERE refusals = 0;
-CREATE INDEX IF NOT EXISTS changes_refused ON "domain_registration".changes (due, domain_id) WHERE refusals > 0;
+CREATE INDEX IF NOT EXISTS changes_due ON "domain_registration".changes (line, due) WHERE line > '';
+CREATE INDEX IF NOT EXISTS changes_of_team ON "domain_registration".changes (line, team_id, due) WHERE team_id > '';
 CREATE TABLE IF NOT EXISTS "domain_registration".locks (
   second_level_domain text COLLATE "C" NOT NULL,
   registrable_domain text COLLATE "C" NOT NULL,

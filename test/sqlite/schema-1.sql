@@ -25,7 +25,10 @@ CREATE TABLE IF NOT EXISTS domain_registration_changes (
   registrable_domain TEXT NOT NULL,
   team_id TEXT NOT NULL,
   due INTEGER NOT NULL,
+  sweeps INTEGER NOT NULL DEFAULT 0,
   refusals INTEGER NOT NULL DEFAULT 0,
+  line TEXT NOT NULL GENERATED ALWAYS AS (CASE WHEN refusals > 0 THEN 'refused'
+    WHEN sweeps < 3 THEN 'new' ELSE 'failed' END),
   since INTEGER NOT NULL,
   last_failure TEXT,
   follows TEXT
@@ -33,7 +36,9 @@ CREATE TABLE IF NOT EXISTS domain_registration_changes (
 CREATE INDEX IF NOT EXISTS domain_registration_changes_following
   ON domain_registration_changes (follows) WHERE follows IS NOT NULL;
 CREATE INDEX IF NOT EXISTS domain_registration_changes_due
-  ON domain_registration_changes (refusals > 0, due, since);
+  ON domain_registration_changes (line, due, since);
+CREATE INDEX IF NOT EXISTS domain_registration_changes_of_team
+  ON domain_registration_changes (line, team_id, due, since);
 CREATE TABLE IF NOT EXISTS domain_registration_monitor (
   since INTEGER NOT NULL
 ) STRICT;

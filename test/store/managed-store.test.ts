@@ -103,6 +103,8 @@ test.each([
     const step = { ...createRequest('1', names, [], () => names), lease: 0 }
     const { saved } = await backend.register({ ...step, decide: () => ({ created: names, waiting: [] }) })
     expect(saved).toMatchObject([{ domain: 'a.com', synchronized: false }])
-    expect(await backend.outbox.take(10, 1000)).toMatchObject([{ domain: 'a.com', kind: 'registered' }])
+    expect(await backend.outbox.take({ lines: [{ line: 'new', limit: 10 }], lease: 1000, lot: 0 })).toMatchObject([
+      { domain: 'a.com', kind: 'registered' },
+    ])
   },
 )

@@ -85,11 +85,12 @@ const leasingNames: Partial<Steps> = {
 
 /** Sweeps take changes in another order. */
 const choosing = (order: (one: Waiting, other: Waiting) => number): Partial<Steps> => ({
-  choose: (waiting, limit, ...rest) =>
-    choose(waiting, 1000, ...rest)
+  choose: (waiting, request, now) =>
+    choose(waiting, { ...request, limit: 1000 }, now)
       .toSorted(order)
-      .slice(0, limit),
+      .slice(0, request.limit),
 })
+const byDue = (one: Waiting, other: Waiting) => one.due - other.due
 const byAge = (one: Waiting, other: Waiting) => one.change.at.getTime() - other.change.at.getTime()
 
 /** Changes the options of `list`. */
@@ -488,7 +489,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ['pending-oldest-first', 'pushes the newest changes first', choosing((one, other) => byAge(other, one))],
   ['pending-in-the-order-of-due-times', 'pushes the oldest change first, even if it became due last', choosing(byAge)],
   ['pending-within-the-limit', 'ignores the limit of a sweep',
-    { choose: (waiting, _limit, ...rest) => choose(waiting, 1000, ...rest) }],
+    { choose: (waiting, request, now) => choose(waiting, { ...request, limit: 1000 }, now) }],
   ['pushes-in-batches', 'pushes all changes at once, ignoring batchSize', { batchSize: () => undefined }],
   ['pending-is-shared', 'does not lease changes to a sweep', leasing('sweep', 0)],
   ['release-is-pushed', 'pushes the release of a wildcard as a registration',
@@ -529,7 +530,9 @@ export const brokenStores: readonly BrokenStore[] = [
   ['monitor-that-is-away', 'pushes each change alone', synchronizing(async (registrations, store) => {
     await Promise.all(registrations.map(async registration => store.synchronize?.([registration])))
   })],
-  ['refused-let-new-ones-pass', 'pushes the oldest pending changes first, even if they were refused', choosing(byAge)],
+  ['refused-let-new-ones-pass', 'pushes the oldest pending changes first, even if they were refused', {
+    choose: (waiting, { limit }, now) => waiting.filter(({ due }) => due <= now).toSorted(byDue).slice(0, limit),
+  }],
   ['refused-is-shared', 'leases only new changes to a sweep',
     { choose: (...all) => choose(...all).map(each => (each.refusals > 0 ? { ...each } : each)) }],
   ['refused-by-due-time', 'pushes the change with the most refusals last, even if that change has been due the longest',
@@ -648,7 +651,10 @@ export const brokenStores: readonly BrokenStore[] = [
   ['transfer-is-due', 'never pushes the release of a former ID',
     { choose: (waiting, ...rest) => choose(waiting.filter(({ follows }) => follows === undefined), ...rest) }],
   ['transfer-overtakes-nothing', 'pushes the release of a former ID before the lease of a push ends',
-    { choose: (waiting, _limit, now) => waiting.filter(({ due, follows }) => due <= now || follows !== undefined) }],
+    {
+    choose: (waiting, { line }, now) =>
+      waiting.filter(({ due, follows }) => line === 'new' && (due <= now || follows !== undefined)),
+  }],
   ['transfer-and-release', 'forgets the release of a former ID once the new ID has been released',
     { mustFollow: followed => followed?.follows === undefined || soundSteps.mustFollow(followed) }],
   ['race-of-transfers', 'runs transfers concurrently', lockUnless(areTransfers, mustTakeTurns)],

@@ -1,4 +1,12 @@
-import { changeOf, LONGEST_WAIT, type Outbox, type Postponement, type Push } from '../../src/outbox/contract.ts'
+import {
+  changeOf,
+  LONGEST_WAIT,
+  lineOf,
+  type Outbox,
+  type Postponement,
+  type Push,
+  type TakeRequest,
+} from '../../src/outbox/contract.ts'
 import { ancestorsOf, type Name } from '../../src/rules/name.ts'
 import { isParted } from '../../src/rules/overlap.ts'
 import type { Change, LookUp, LookUpResult, NamesBelow, Registration, Team } from '../../src/rules/registration.ts'
@@ -22,6 +30,8 @@ export type Row = Omit<Registration, 'synchronized'>
 export interface Waiting {
   readonly change: Change
   due: number
+  /** How many sweeps have taken the change. */
+  sweeps: number
   refusals: number
   lastFailure: string | null
   /** Only for a release: the ID whose registration must be pushed first. */
@@ -33,6 +43,9 @@ export interface Tables {
   /** The pending changes, by `domainId`. */
   readonly waiting: Map<string, Waiting>
 }
+
+/** The part of a request of a sweep that is about one line. */
+type LineRequest = TakeRequest['lines'][number] & Pick<TakeRequest, 'lease' | 'lot'>
 
 /** The steps of a store, each of which a test can replace with a wrong one. */
 export interface Steps {
@@ -61,7 +74,9 @@ export interface Steps {
   /** How long a sweep leases changes, or a call leases the changes that it saves or finds. */
   lease(milliseconds: number, by: 'sweep' | 'save' | 'find'): number
   /** The pending changes that a sweep leases. */
-  choose(waiting: readonly Waiting[], limit: number, now: number, lease: number): readonly Waiting[]
+  choose(waiting: readonly Waiting[], request: LineRequest, now: number): readonly Waiting[]
+  /** Counts a sweep that has taken the change. */
+  countSweep(taken: Waiting): void
   /** Whether a release must wait for the registration that it follows. */
   mustFollow(followed: Waiting | undefined): boolean
   /** Makes releases that wait for the registration `domainId` wait for the registration `next` instead. */
@@ -114,6 +129,7 @@ export const mustTakeTurns = (one: RegistrationStep, other: RegistrationStep) =>
 export const toWaiting = (row: Row, kind: Change['kind'], wait: number): Waiting => ({
   change: changeOf({ ...row, synchronized: false }, kind),
   due: performance.now() + wait,
+  sweeps: 0,
   refusals: 0,
   lastFailure: null,
 })
@@ -147,10 +163,20 @@ export const soundSteps: Steps = {
   finishCall: () => {},
   recover: () => {},
   lease: milliseconds => milliseconds,
-  choose(waiting, limit, now, lease) {
+  choose(waiting, { line, limit, lease, lot }, now) {
     const due = waiting.filter(({ due }) => due <= now || due > now + LONGEST_WAIT + lease)
-    due.sort((one, other) => Number(one.refusals > 0) - Number(other.refusals > 0) || one.due - other.due)
-    return due.slice(0, limit)
+    const ofLine = due.filter(each => lineOf(each) === line).sort((one, other) => one.due - other.due)
+    const teams = [...new Set(ofLine.map(({ change }) => change.teamId))]
+    const chosen: Waiting[] = []
+    for (let turn = Math.floor(lot * teams.length); chosen.length < Math.min(limit, ofLine.length); turn += 1) {
+      const teamId = teams[turn % teams.length]
+      const next = ofLine.find(each => each.change.teamId === teamId && !chosen.includes(each))
+      if (next) chosen.push(next)
+    }
+    return chosen.sort((one, other) => (one.change.teamId < other.change.teamId ? -1 : 0))
+  },
+  countSweep(taken) {
+    taken.sweeps += 1
   },
   mustFollow: followed => followed?.change.kind === 'registered',
   follow(waiting, domainId, next) {
@@ -345,12 +371,20 @@ export function createNaiveStore(setup: StoreSetup, changes: Partial<Steps> = {}
 function createOutbox(steps: Steps, tables: Tables): Outbox {
   const { waiting } = tables
   return {
-    async take(limit, milliseconds) {
+    async take({ lines, ...request }) {
       await pause()
       const isFree = ({ follows }: Waiting) => follows === undefined || !steps.mustFollow(waiting.get(follows))
-      const taken = steps.choose([...waiting.values()].filter(isFree), limit, performance.now(), milliseconds)
-      for (const each of taken) each.due = performance.now() + steps.lease(milliseconds, 'sweep')
-      return taken.map(({ change, refusals }) => ({ ...change, refusals }))
+      const free = [...waiting.values()].filter(isFree)
+      for (const line of lines) {
+        const chosen = steps.choose(free, { ...request, ...line }, performance.now())
+        const taken = chosen.map(each => ({ ...each.change, line: lineOf(each), refusals: each.refusals }))
+        for (const each of chosen) {
+          each.due = performance.now() + steps.lease(request.lease, 'sweep')
+          steps.countSweep(each)
+        }
+        if (taken.length > 0) return taken
+      }
+      return []
     },
     async finish(changes) {
       await pause()
@@ -390,9 +424,10 @@ function createOutbox(steps: Steps, tables: Tables): Outbox {
   }
 }
 
-const toPending = ({ change, due, refusals, lastFailure }: Waiting) => ({
-  ...change,
-  refusals,
-  lastFailure,
-  nextAttempt: new Date(Date.now() + due - performance.now()),
+const toPending = (waiting: Waiting) => ({
+  ...waiting.change,
+  line: lineOf(waiting),
+  refusals: waiting.refusals,
+  lastFailure: waiting.lastFailure,
+  nextAttempt: new Date(Date.now() + waiting.due - performance.now()),
 })

@@ -1,4 +1,5 @@
 import { type LeasedChange, LONGEST_WAIT, type Push, toChange } from '../../outbox/contract.ts'
+import { inOrder } from '../../outbox/policy.ts'
 import type { Change, Registration } from '../../rules/registration.ts'
 import type { ManagedStore, ManagedStoreOptions, StoreBackend } from '../../store/managed-store.ts'
 import type { Ledger } from './ledger.ts'
@@ -117,7 +118,11 @@ const PUSH_TIME_LIMIT = 600_000
 const byDomain = (one: Change, other: Change) => (one.domain + one.kind < other.domain + other.kind ? -1 : 1)
 
 /** Omits fields that a store adds to a change, such as a time, because they would make equal states look different. */
-const toLeased = (change: LeasedChange) => ({ ...toChange(change), refusals: change.refusals })
+const toLeased = (change: LeasedChange) => ({
+  ...toChange(change),
+  line: change.line,
+  refusals: change.refusals,
+})
 
 function fail(): never {
   throw new Error('It failed on purpose')
@@ -127,7 +132,9 @@ function fail(): never {
  * Ends all leases, and all delays before retries. `take` also counts a change as due if its due time is further ahead
  * than one hour plus a lease. With a lease of minus one hour, this sum is 0, so every change counts as due.
  */
-export const endLeases = ({ outbox }: StoreBackend) => outbox.take(1000, -LONGEST_WAIT)
+export async function endLeases({ outbox }: StoreBackend): Promise<void> {
+  for (const line of inOrder) await outbox.take({ lines: [{ line, limit: 1000 }], lease: -LONGEST_WAIT, lot: 0 })
+}
 
 /** Wraps a backend for one process: each call of a method becomes a step. */
 export function connectBackend(world: World, process: Process, backend: StoreBackend): StoreBackend {
@@ -200,8 +207,8 @@ export function connectBackend(world: World, process: Process, backend: StoreBac
     }),
     outbox: {
       ...through(outbox),
-      take(limit, lease) {
-        const take = async () => (await outbox.take(limit, lease)).map(toLeased).toSorted(byDomain)
+      take(request) {
+        const take = async () => (await outbox.take(request)).map(toLeased).toSorted(byDomain)
         const takeAll = async () => {
           await endLeases(backend)
           return take()

@@ -83,21 +83,25 @@ async function call(store: RacedStore, random: Random, names: readonly Known[]):
     )
     return { kind: 'release', teamId, names: some, released }
   }
-  const isPreview = random.chance(0.2)
-  const kind = isPreview ? 'preview' : 'register'
-  let data: Awaited<ReturnType<typeof previewDomains | typeof registerDomains>>['data']
+  const toResults = (
+    results: readonly { readonly status: string; readonly code?: string; readonly domainId?: string }[],
+  ) =>
+    results.map(({ status, code, domainId }, index) => ({
+      ...(some[index] as Known),
+      verdict: code ?? status,
+      domainId,
+    }))
+  if (random.chance(0.2)) {
+    const { data } = await previewDomains(keyContext, { domains }, store)
+    return { kind: 'preview', teamId, results: toResults(data.results), room: data.room }
+  }
   try {
-    ;({ data } = await (isPreview ? previewDomains : registerDomains)(keyContext, { domains }, store))
+    const { data } = await registerDomains(keyContext, { domains }, store)
+    return { kind: 'register', teamId, results: toResults(data.results) }
   } catch (error) {
     if (isApiError(error) && error.code === 'domain_limit_reached') return { kind: 'refused', teamId, names: some }
     throw error
   }
-  const results = data.results.map((result, index) => ({
-    ...(some[index] as Known),
-    verdict: result.status === 'invalid' ? result.code : result.status,
-    domainId: 'domainId' in result ? result.domainId : undefined,
-  }))
-  return { kind, teamId, results }
 }
 
 async function callTransfer(store: RacedStore, from: string, names: readonly Known[]): Promise<Operation> {

@@ -13,6 +13,7 @@ const ask =
     kind,
     teamId,
     results: results.map(([name, verdict, domainId]) => ({ ...name, verdict, domainId })),
+    room: null,
   })
 const [register, preview] = [ask('register'), ask('preview')]
 const release = (name: typeof a, domainId: string): Operation => ({

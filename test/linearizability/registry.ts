@@ -11,8 +11,15 @@ import { covers, type HeldName, type Known, verdictOf } from '../rules/brute-for
 
 /** A call with its outcome. */
 export type Operation =
-  | { readonly kind: 'register' | 'preview'; readonly teamId: string; readonly results: readonly Result[] }
-  /** The code if a registration or a preview would exceed the limit of the team. */
+  | { readonly kind: 'register'; readonly teamId: string; readonly results: readonly Result[] }
+  /** `room`: how many more names the team may register; `null` without a limit. A preview may exceed it. */
+  | {
+      readonly kind: 'preview'
+      readonly teamId: string
+      readonly results: readonly Result[]
+      readonly room: number | null
+    }
+  /** A registration that would exceed the limit of the team. */
   | { readonly kind: 'refused'; readonly teamId: string; readonly names: readonly Known[] }
   | {
       readonly kind: 'release'
@@ -142,10 +149,13 @@ function tryStep(state: State, operation: Operation, isAsked: (name: Known) => b
   const limit = limits[operation.teamId]
   if (operation.kind === 'refused') return limit === undefined || addTo(state, operation) > limit ? state : null
   const after = register(state, operation.teamId, operation.results.filter(isAsked))
+  if (operation.kind === 'preview') {
+    const hasRoom = limit === undefined || operation.room === limit - ofTeam.length
+    return hasRoom && after ? state : null
+  }
   const isAbove =
     limit !== undefined && after !== null && after.length > state.length && countOf(after, operation) > limit
-  if (isAbove) return null
-  return operation.kind === 'preview' ? after && state : after
+  return isAbove ? null : after
 }
 
 function register(state: State, teamId: string, results: readonly Result[]): State | null {

@@ -10,15 +10,23 @@ import type { WindowedList } from './windowed-list.ts'
 import type { ElementWords } from './words.ts'
 
 /** The part in which names are pasted, checked, corrected and registered. */
-export function addView(model: AddList, words: ElementWords, list: WindowedList<Row>): TemplateResult {
+export function addView(
+  model: AddList,
+  words: ElementWords,
+  list: WindowedList<Row>,
+  isListed: boolean,
+): TemplateResult {
   const { names, work, table } = model
   const isEmpty = names.size === 0
   const isOpen = isEmpty || model.isAdding
+  const [unchecked, ready, corrections] = [names.count('unchecked'), names.count('ready'), names.count('correctable')]
+  const full = names.count('full')
   const problems = names.count('correctable', 'guessed', 'hopeless', 'full')
   list.show(model.isFiltered ? names.rows.filter(row => isWrong(row) || row.state === 'full') : names.rows, row =>
     isWrong(row) ? wrongRowView(row, words) : rowView(row, words),
   )
   const status = work.status ?? model.status
+  const where = model.isDone && isListed ? words.whereRegistered : ''
   const filters = () => [filter(false, words.all(names.size)), filter(true, words.problems(problems))]
   return html`<section part="add" aria-labelledby="add-title"
       @dragover=${onDragOver} @dragleave=${onDragLeave} @drop=${onDrop}>
@@ -28,12 +36,14 @@ export function addView(model: AddList, words: ElementWords, list: WindowedList<
     ${warn(model.notice?.(words) ?? work.failure?.(words), words)}
     <div ?hidden=${isEmpty}>
       ${progress(work, words.list)}
-      <p class="status ${model.isDone ? 'good' : ''}" id="add-status" part="status" tabindex="-1">${status?.(words)}</p>
+      <p class="status ${model.isDone ? 'good' : ''}" id="add-status" part="status" dir="auto"
+        tabindex="-1">${status?.(words)} ${where}</p>
       <div class="actions filters">${problems === 0 ? nothing : filters()}</div>
       <div class="list" part="list" role="list" tabindex="0" aria-label=${words.list} ${ref(list.attach)}
         @scroll=${list.plan} @click=${onClick} @input=${onInput} @keydown=${onRowKey}
         @submit=${onSave}><div></div></div>
-      <div class="actions steps" part="steps">${steps()}</div>
+      <div class="actions steps" part="steps">${work.kind ? button('', words.stop, () => work.stop()) : steps()}</div>
+      <div class="actions">${work.kind ? nothing : otherSteps()}</div>
     </div>
   </section>`
 
@@ -45,16 +55,22 @@ export function addView(model: AddList, words: ElementWords, list: WindowedList<
     return html`<button type="button" part="button" aria-pressed=${model.isFiltered === isFiltered}
       @click=${onClick}>${text}</button>`
   }
+  function checkAgain(kind: string): TemplateResult {
+    return button(kind, words.checkAgain, () => model.checkFullAgain())
+  }
   function steps() {
-    if (work.kind) return button('', words.stop, () => work.stop())
-    const [unchecked, ready, corrections] = [names.count('unchecked'), names.count('ready'), names.count('correctable')]
-    const [hopeless, full] = [names.count('hopeless'), names.count('full')]
     const next = corrections === 0 ? 'primary' : ''
     const goOn = model.isStopped || unchecked > 0 ? words.goOn : words.register(ready)
     return [
       corrections === 0 ? nothing : button('primary', words.useAll(corrections), () => model.useCorrections()),
       ready + unchecked === 0 ? nothing : button(next, goOn, () => model.goOn()),
-      full === 0 ? nothing : button(ready === 0 ? next : '', words.checkAgain, () => model.checkFullAgain()),
+      full > 0 && ready + unchecked + corrections === 0 ? checkAgain('primary') : nothing,
+    ]
+  }
+  function otherSteps() {
+    const hopeless = names.count('hopeless')
+    return [
+      full > 0 && ready + unchecked + corrections > 0 ? checkAgain('plain') : nothing,
       hopeless === 0
         ? nothing
         : button('plain', words.removeHopeless(hopeless), () => model.remove(({ state }) => state === 'hopeless')),

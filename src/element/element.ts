@@ -13,9 +13,8 @@ import type { Sentence, Surroundings } from './work.ts'
 /** Milliseconds between two drawings of progress. */
 const BETWEEN_DRAWINGS = 100
 
-/** What had the focus before a drawing, and where that was. */
+/** Where the focus was before a drawing. */
 interface Focused {
-  readonly node: Element
   readonly part: string
   readonly row: HTMLElement | null
 }
@@ -96,28 +95,28 @@ export class Page extends LitElement {
     }
     const node = this.shadowRoot?.activeElement
     const part = node?.closest('[part=names]') ? '[part=names]' : '[part=add]'
-    this.#focused = node ? { node, part, row: node.closest<HTMLElement>('.row') } : undefined
+    this.#focused = node ? { part, row: node.closest<HTMLElement>('.row') } : undefined
   }
   protected override render() {
     if (!this.#lists) return html`<p>${this.#words.missingUrl}</p>`
     const { adding, team } = this.#lists
     return html`<div class="spoken" role="status" aria-live="polite">${this.#spoken?.(this.#words)}</div>
-      ${addView(adding, this.#words, this.#pasted)}${teamView(team, this.#words, this.#registered, this.renderState)}`
+      ${addView(adding, this.#words, this.#pasted, team.isOffered === true)}
+      ${teamView(team, this.#words, this.#registered, this.renderState)}`
   }
   protected override updated(): void {
     this.#pasted.draw()
     this.#registered.draw()
-    this.#guard(this.#lists?.adding.work.kind === 'register' || this.#lists?.team.work.kind === 'delete')
     const wanted = this.#wanted
     this.#wanted = undefined
     // The focus of the rest of the page is its own.
     if (this.#focused) this.#settleFocus(this.#focused, wanted)
   }
 
-  #settleFocus({ node, part, row }: Focused, wanted: string | undefined): void {
+  #settleFocus({ part, row }: Focused, wanted: string | undefined): void {
     const find = (selector: string) =>
       [...this.renderRoot.querySelectorAll<HTMLElement>(selector)].find(each => each.checkVisibility())
-    const isLost = !node.isConnected || !node.checkVisibility()
+    const isLost = !this.shadowRoot?.activeElement?.checkVisibility()
     const { id, index } = row?.dataset ?? {}
     const target =
       (wanted !== undefined && (isLost || !row) ? find(wanted) : undefined) ??
@@ -152,6 +151,7 @@ export class Page extends LitElement {
         },
       }),
       changed: isProgress => {
+        this.#guard()
         if (!isProgress) return this.requestUpdate()
         this.#progress ??= setTimeout(() => {
           this.#progress = undefined
@@ -187,7 +187,9 @@ export class Page extends LitElement {
   }
 
   /** The browser asks before the page is left, but only while names are being registered or deleted. */
-  #guard(isNeeded: boolean): void {
+  #guard(): void {
+    const { adding, team } = this.#lists ?? {}
+    const isNeeded = adding?.work.kind === 'register' || team?.work.kind === 'delete'
     const view = isNeeded ? this.ownerDocument.defaultView : null
     if (view === this.#guarded) return
     this.#guarded?.removeEventListener('beforeunload', askFirst)

@@ -115,10 +115,6 @@ progress::-moz-progress-bar { background: var(--accent); border-radius: 99px; }
 .team { grid-template-columns: minmax(0, 1fr) auto auto auto; padding-block: .125rem; }
 .team:has(.bin:not([hidden])) { padding-inline-end: .25rem; }
 button.bin { padding: 0; inline-size: 44px; }
-.steps {
-  position: sticky; bottom: 0; z-index: 1; background: var(--background);
-  margin: 0 -1.25rem -1.25rem; padding: .875rem 1.25rem; border-radius: var(--radius);
-}
 .search { display: flex; gap: .5rem; }
 .search button { flex: none; }
 .actions:not(:has(> *)) { display: none; }
@@ -128,7 +124,10 @@ button.bin { padding: 0; inline-size: 44px; }
 }
 @container (max-width: 30rem) {
   section { padding: 1rem; }
-  .steps { margin: 0 -1rem -1rem; padding: .75rem 1rem; gap: .25rem .625rem; }
+  .steps {
+    position: sticky; bottom: 0; z-index: 1; background: var(--background);
+    margin: 0 -1rem -.75rem; padding: .75rem 1rem;
+  }
   .row { padding-inline: .625rem; }
   .actions > button.primary { flex: 1 1 100%; }
   .row { grid-template-columns: 1.5rem minmax(0, 1fr); }

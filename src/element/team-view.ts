@@ -33,7 +33,7 @@ export function teamView(
     <div class="actions">${actions()}</div>
     ${asked ? question(asked) : nothing}
     ${progress(work, words.deleteSelected(work.total))}
-    <p class="status" id="names-status" part="status" tabindex="-1">${status?.(words)}</p>
+    <p class="status" id="names-status" part="status" dir="auto" tabindex="-1">${status?.(words)}</p>
     ${warn(work.failure?.(words), words, model.retry)}
     <div class="list" part="list" role="list" tabindex="0" aria-labelledby="names-title" ?hidden=${shown.length === 0}
       ${ref(list.attach)} @scroll=${list.plan} @click=${onClick} @change=${onTick}><div></div></div>

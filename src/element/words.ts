@@ -141,6 +141,8 @@ export const english = {
       [hopeless, `${digits(hopeless)} cannot be registered`],
       [full, `no room for ${digits(full)}`],
     )}.`,
+  /** Follows `registered` if the registered names are listed. */
+  whereRegistered: 'You find them in the list of registered names below.',
   stopped: (left: number) => `Stopped. ${names(left)} ${left === 1 ? 'is' : 'are'} left: continue whenever you like.`,
   sentFrom: (input: string) => `from ${input}`,
   stateUnchecked: 'Not checked yet',
@@ -148,7 +150,7 @@ export const english = {
   stateExisting: 'Already registered',
   stateCorrectable: 'To correct',
   stateHopeless: 'Cannot be registered',
-  stateFull: 'No room',
+  stateFull: 'No room in your limit',
   stateRegistered: 'Registered',
   list: 'Names in your list',
   /** `all`: how many names have been loaded; `isAll`: whether there are no more. */

@@ -21,12 +21,14 @@ const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>
   <meta name="viewport" content="width=device-width, initial-scale=1">
   <link rel="icon" href="data:,"><link rel="stylesheet" href="/style.css">
   <script type="module" src="/element.js"></script></head>
-  <body><main><h1>Names</h1><domain-registration url="/v1/domains"></domain-registration></main></body></html>`
+  <body><main><h1>Names</h1><domain-registration url="/v1/domains"></domain-registration></main>
+  <footer>The end of the page</footer></body></html>`
 const files = {
   '/': ['text/html', html],
   '/style.css': [
     'text/css',
-    ':root { color-scheme: light dark; font-family: sans-serif } body { margin: 12px; background: Canvas }',
+    ':root { color-scheme: light dark; font-family: sans-serif } body { margin: 12px; background: Canvas }' +
+      'domain-registration:not(:defined) { display: block; min-height: 60rem }',
   ],
   '/element.js': ['text/javascript', readFileSync(new URL('../../dist/element.js', import.meta.url))],
 }
@@ -558,24 +560,77 @@ for (const colorScheme of ['light', 'dark']) {
   })
 }
 
-test('everything can be done with the keyboard, and results are announced', async () => {
+test('everything can be done by keyboard alone, and results are announced', async () => {
   await visit(async page => {
-    await page.getByLabel(/^Hostnames/).focus()
+    /** Presses Tab until something has the focus, as a person does who cannot see where it is. */
+    const tabTo = async (name, key = 'Tab') => {
+      for (let presses = 0; presses < 40; presses += 1) {
+        const focused = await page.evaluate(() => {
+          const { activeElement: found } = document.activeElement?.shadowRoot ?? {}
+          return found && (found.ariaLabel ?? found.labels?.[0]?.textContent ?? found.textContent).trim()
+        })
+        if (focused?.startsWith(name)) return
+        await page.keyboard.press(key)
+      }
+      throw new Error(`Tab does not reach ${name}`)
+    }
+    await tabTo('Hostnames')
     await page.keyboard.insertText('https://a.example.com/')
     await page.keyboard.press('Control+Enter')
-    await button(page, 'Use a.example.com').focus()
+    await waitFor(page, '1 needs a correction')
+    await tabTo('Use a.example.com')
     await page.keyboard.press('Enter')
-    await button(page, 'Register 1 name').focus()
+    await waitFor(page, '1 name can be registered')
+    await tabTo('Register 1 name')
     await page.keyboard.press('Space')
     await waitFor(page, 'Done: 1 name registered.')
     assert.equal(await page.getByRole('status').innerText(), 'Done: 1 name registered.')
-    assert.equal(await status(page).innerText(), 'Done: 1 name registered.')
-    await page.getByRole('checkbox', { name: 'a.example.com' }).focus()
+    assert.match(await status(page).innerText(), /^Done: 1 name registered\. You find them/)
+    await page.getByRole('checkbox').waitFor()
+    await tabTo('a.example.com')
     await page.keyboard.press('Space')
-    await button(page, 'Delete 1 name').focus()
+    await tabTo('Delete 1 name', 'Shift+Tab')
     await page.keyboard.press('Enter')
     await page.keyboard.press('Enter')
     await page.getByText('No names yet').waitFor()
     assert.equal(await countNames(), 0)
+  })
+})
+
+test('in forced colors, progress and the pressed filter stand out', async () => {
+  await visit(
+    async page => {
+      const colorOf = locator => locator.evaluate(node => getComputedStyle(node).backgroundColor)
+      await paste(page, 'a.example.com\nhttps://b.example.com/')
+      await button(page, 'All 2').waitFor()
+      assert.notEqual(await colorOf(button(page, 'With a problem 1')), await colorOf(button(page, 'All 2')))
+      const progress = page.locator('progress').first()
+      assert.equal(await progress.evaluate(node => getComputedStyle(node).borderTopWidth), '1px')
+      const shoot = async done => {
+        await progress.evaluate((node, value) => Object.assign(node, { hidden: false, max: 1, value }), done)
+        return (await progress.screenshot()).toString('base64')
+      }
+      assert.notEqual(await shoot(0), await shoot(1))
+    },
+    { forcedColors: 'active' },
+  )
+})
+
+test('nothing jumps while the module and the names load, if the page reserves the place', async () => {
+  await save(Array.from({ length: 300 }, (_, index) => `n${index}.example.com`))
+  await visit(async page => {
+    await page.reload()
+    await page.getByRole('heading', { name: 'Registered names (300)' }).waitFor()
+    const shift = await page.evaluate(
+      () =>
+        new Promise(resolve => {
+          let sum = 0
+          new PerformanceObserver(list => {
+            for (const { value } of list.getEntries()) sum += value
+          }).observe({ type: 'layout-shift', buffered: true })
+          requestAnimationFrame(() => setTimeout(() => resolve(sum), 100))
+        }),
+    )
+    assert.ok(shift < 0.1, `the layout shift is ${shift}`)
   })
 })

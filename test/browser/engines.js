@@ -1,7 +1,6 @@
 /**
- * Uses the element, and with it the client, in the engines of other browsers, if these are installed: Firefox, and
- * WebKit's MiniBrowser in a virtual display. A script of the page does what a customer would do, and reports what the
- * element then shows.
+ * Runs the checks of `in-page.js` in Chromium and in the engines of other browsers, if these are installed: Firefox, and
+ * WebKit's MiniBrowser in a virtual display.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -14,48 +13,71 @@ import { test } from 'node:test'
 import express from 'express'
 import { domainsRouter } from '../../dist/express.js'
 import { createMemoryStore } from '../../dist/index.js'
+import { launchChromium } from './chromium.js'
 
-/** Runs in the page: pastes 251 names, one of them to correct, uses the correction, and registers all. */
 const script = `
-  const report = result => fetch('/report', { method: 'POST', body: JSON.stringify(result) })
-  const until = async look => {
-    for (let turn = 0; turn < 1000; turn += 1) {
-      const found = look()
-      if (found) return found
-      await new Promise(resolve => setTimeout(resolve, 20))
-    }
-    throw new Error('never: ' + look)
-  }
-  try {
-    await import('/element.js')
-    const root = await until(() => document.querySelector('domain-registration').shadowRoot)
-    const field = await until(() => root.querySelector('textarea'))
-    const names = Array.from({ length: 250 }, (_, index) => 'n' + index + '.example.com')
-    field.value = [...names, 'https://bücher.example.org/x'].join('\\n')
-    root.querySelector('form').requestSubmit()
-    const find = text => [...root.querySelectorAll('button')].find(each => !each.hidden && each.textContent === text)
-    ;(await until(() => find('Use the correction'))).click()
-    ;(await until(() => find('Register 251 names'))).click()
-    await until(() => root.querySelector('#names-title').textContent === 'Registered names (251)')
-    report({ status: root.querySelector('.status').textContent, drawn: root.querySelectorAll('.row').length })
-  } catch (error) {
-    report({ error: String(error) })
-  }`
-const html = `<!doctype html><meta charset="utf-8"><domain-registration url="/v1/domains"></domain-registration>
+  import '/element.js'
+  import { runChecks } from '/in-page.js'
+  fetch('/report', { method: 'POST', body: JSON.stringify(await runChecks()) })`
+const html = `<!doctype html><meta charset="utf-8"><title>Checks</title><body></body>
   <script type="module" src="/script.js"></script>`
-const policy = "default-src 'none'; script-src 'self'; connect-src 'self'"
+const policy =
+  "default-src 'none'; script-src 'self'; connect-src 'self'; require-trusted-types-for 'script'; " +
+  'trusted-types lit-html'
+const read = path => readFileSync(new URL(path, import.meta.url))
 const files = {
   '/': ['text/html; charset=utf-8', html],
   '/script.js': ['text/javascript; charset=utf-8', script],
-  '/element.js': ['text/javascript', readFileSync(new URL('../../dist/element.js', import.meta.url))],
+  '/in-page.js': ['text/javascript; charset=utf-8', read('in-page.js')],
+  '/element.js': ['text/javascript', read('../../dist/element.js')],
 }
 
-async function tryIn(command, parameters) {
+const scopes = ['domains:create', 'domains:delete', 'domains:read']
+
+const createEmptyService = () =>
+  express().use(
+    domainsRouter({
+      store: createMemoryStore({ teams: [{ id: '1', organizationId: '10', state: 'active' }] }),
+      path: '/domains',
+      operations: ['create', 'preview', 'delete', 'list'],
+      authenticate: () => ({ type: 'team', teamId: '1', scopes }),
+    }),
+  )
+
+/** A service in which the path says how it behaves, and which of any number of empty stores it has. */
+function createService() {
+  const counts = new Map()
+  const services = new Map()
+  const service = express()
+  service.get('/calls', ({ query }, response) => response.json({ count: counts.get(query.url) ?? 0 }))
+  service.use('/status/:status', ({ params }, response) => {
+    const status = Number(params.status)
+    if (status === 302) return response.redirect('/')
+    if (status === 401) return response.status(401).json({ error: 'unauthorized', message: 'Log in.' })
+    response.status(status).type('html').send('<title>Sign in</title>')
+  })
+  const flaky = new Set()
+  service.use('/flaky', ({ method, url }, response, next) => {
+    if (method !== 'POST' || flaky.has(url)) return next()
+    flaky.add(url)
+    response.status(503).end()
+  })
+  service.use('/slow', ({ method, originalUrl }, _, next) => {
+    if (method !== 'POST') return next()
+    counts.set(originalUrl, (counts.get(originalUrl) ?? 0) + 1)
+    setTimeout(next, 400)
+  })
+  return service.use('/:way/:store', (request, response, next) => {
+    const { store } = request.params
+    if (!services.has(store)) services.set(store, createEmptyService())
+    services.get(store)(request, response, next)
+  })
+}
+
+/** @param start Opens an address in a browser. Returns how to close it, and a promise that resolves if it ends early. */
+async function tryIn(start) {
   const folder = mkdtempSync(join(tmpdir(), 'engine-'))
-  const store = createMemoryStore({ teams: [{ id: '1', organizationId: '10', state: 'active' }] })
-  const caller = { type: 'team', teamId: '1', scopes: ['domains:create', 'domains:delete', 'domains:read'] }
-  const operations = ['create', 'preview', 'delete', 'list']
-  const service = express().use(domainsRouter({ store, operations, authenticate: () => caller }))
+  const service = createService()
   let tell
   const reported = new Promise(resolve => {
     tell = resolve
@@ -70,26 +92,37 @@ async function tryIn(command, parameters) {
     tell(JSON.parse(text))
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  const address = `http://127.0.0.1:${server.address().port}/`
+  const browser = await start(`http://localhost:${server.address().port}/`, folder)
+  try {
+    const { failed, count } = await Promise.race([reported, browser.ended])
+    assert.deepEqual(failed, [])
+    assert.ok(count > 15)
+  } finally {
+    await browser.close()
+    server.closeAllConnections()
+    server.close()
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+async function startChromium(address, folder) {
+  const browser = await launchChromium(folder)
+  const page = await browser.newPage()
+  await page.goto(address)
+  return { ended: new Promise(() => {}), close: () => browser.close() }
+}
+const startProgram = (command, parameters) => async (address, folder) => {
   // The folder is removed at the end, with what the programs leave in it.
   const env = { ...process.env, HOME: folder, TMPDIR: folder, WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1' }
   // A process group of its own, so the browser's own processes end as well.
   const browser = spawn(command, [...parameters(folder), address], { env, stdio: 'ignore', detached: true })
-  try {
-    const ended = once(browser, 'exit').then(([code]) => ({ error: `the browser ended with ${code}` }))
-    assert.deepEqual(
-      await Promise.race([reported, ended]).then(({ error, status }) => error ?? status),
-      'Done: 251 names registered.',
-    )
-    assert.equal(store.count({ teamId: '1' }), 251)
-  } finally {
-    if (browser.exitCode === null) {
+  return {
+    ended: once(browser, 'exit').then(([code]) => ({ failed: [`the browser ended with ${code}`] })),
+    async close() {
+      if (browser.exitCode !== null) return
       process.kill(-browser.pid, 'SIGTERM')
       await once(browser, 'exit')
-    }
-    server.closeAllConnections()
-    server.close()
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+    },
   }
 }
 
@@ -104,10 +137,11 @@ const miniBrowser = findOne(
 const display = findOne(['/usr/bin/xvfb-run'])
 const limit = { timeout: 120_000 }
 
+test('Chromium', limit, () => tryIn(startChromium))
 test(`Firefox${firefox ? '' : ', which is not installed here'}`, { ...limit, skip: !firefox }, () =>
-  tryIn(firefox, folder => ['--headless', '--no-remote', '--profile', folder]),
+  tryIn(startProgram(firefox, folder => ['--headless', '--no-remote', '--profile', folder])),
 )
 const webKit = { ...limit, skip: !miniBrowser || !display }
 test(`WebKit${webKit.skip ? ', which is not installed here' : ''}`, webKit, () =>
-  tryIn(display, () => ['-a', miniBrowser]),
+  tryIn(startProgram(display, () => ['-a', miniBrowser])),
 )

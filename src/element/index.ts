@@ -45,6 +45,13 @@ export interface DomainRegistrationElement extends HTMLElement {
   reload(): Promise<void>
 }
 
+/** The properties and events as frameworks with JSX or templates type them; see `docs/element-frameworks.md`. */
+export type DomainRegistrationProps = Partial<
+  Pick<DomainRegistrationElement, 'url' | 'options' | 'words' | 'renderState'>
+> & {
+  readonly [Name in keyof DomainRegistrationEvents as `on${Name}`]?: (event: DomainRegistrationEvents[Name]) => void
+}
+
 export const DomainRegistrationElement: {
   new (): DomainRegistrationElement
   readonly prototype: DomainRegistrationElement

@@ -569,27 +569,27 @@ test('everything can be done by keyboard alone, and results are announced', asyn
           const { activeElement: found } = document.activeElement?.shadowRoot ?? {}
           return found && (found.ariaLabel ?? found.labels?.[0]?.textContent ?? found.textContent).trim()
         })
-        if (focused?.startsWith(name)) return
+        if (focused && name.test(focused)) return
         await page.keyboard.press(key)
       }
       throw new Error(`Tab does not reach ${name}`)
     }
-    await tabTo('Hostnames')
+    await tabTo(/^Hostnames/)
     await page.keyboard.insertText('https://a.example.com/')
     await page.keyboard.press('Control+Enter')
     await waitFor(page, '1 needs a correction')
-    await tabTo('Use a.example.com')
+    await tabTo(/^Use a/)
     await page.keyboard.press('Enter')
     await waitFor(page, '1 name can be registered')
-    await tabTo('Register 1 name')
+    await tabTo(/^Register 1 name$/)
     await page.keyboard.press('Space')
     await waitFor(page, 'Done: 1 name registered.')
     assert.equal(await page.getByRole('status').innerText(), 'Done: 1 name registered.')
     assert.match(await status(page).innerText(), /^Done: 1 name registered\. You find them/)
     await page.getByRole('checkbox').waitFor()
-    await tabTo('a.example.com')
+    await tabTo(/^a\.example\.com$/)
     await page.keyboard.press('Space')
-    await tabTo('Delete 1 name', 'Shift+Tab')
+    await tabTo(/^Delete 1 name$/, 'Shift+Tab')
     await page.keyboard.press('Enter')
     await page.keyboard.press('Enter')
     await page.getByText('No names yet').waitFor()

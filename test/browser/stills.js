@@ -11,7 +11,7 @@ const example = startExample('customers.ts', { address: /http:\/\/localhost:[0-9
 const toPicture = name => fileURLToPath(new URL(`../../docs/pictures/${name}.png`, import.meta.url))
 
 test('takes a screenshot of the page for customers', async () => {
-  const { page } = await example.openPage({ viewport: { width: 760, height: 1000 }, deviceScaleFactor: 1.25 })
+  const { page } = await example.openPage({ viewport: { width: 760, height: 1240 }, deviceScaleFactor: 1.25 })
   await page.goto(example.address)
   const field = page.getByLabel(/^Hostnames/)
   const names = Array.from({ length: 36 }, (_, index) => `host-${index + 1}.example.com`)
@@ -21,7 +21,7 @@ test('takes a screenshot of the page for customers', async () => {
   await page.getByRole('heading', { name: 'Registered names (38)' }).waitFor()
   await page.getByRole('button', { name: 'Clear the list' }).click()
   await field.fill(
-    ['https://shop.example.net/start', 'www.example.con', ...names.map(name => `new-${name}`)].join('\n'),
+    ['https://shop.example.net/start', 'blog.example.net:443', 'localhost', ...names.map(name => `new-${name}`)].join('\n'),
   )
   await page.keyboard.press('Control+Enter')
   await page.getByRole('button', { name: 'Use all 2 corrections' }).waitFor()

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
 import { german } from '../../examples/messages-in-german.ts'
@@ -37,4 +37,21 @@ test.each(['element.js', 'element.cjs'])('dist/%s contains no Public Suffix List
   const suffixes = ['sells-for-less', 'githubusercontent']
   expect(suffixes.filter(suffix => list.includes(suffix))).toEqual(suffixes)
   expect(suffixes.filter(suffix => module.includes(suffix))).toEqual([])
+})
+
+test('custom-elements.json names the properties, events, parts and custom properties that the sources have', () => {
+  const folder = new URL('../../src/element/', import.meta.url)
+  const sources = readdirSync(folder).map(name => readFileSync(new URL(name, folder), 'utf8'))
+  const find = (pattern: RegExp) => [
+    ...new Set(sources.flatMap(text => [...text.matchAll(pattern)].flatMap(([, found = '']) => found.split(' ')))),
+  ]
+  const manifest = JSON.parse(readFileSync(new URL('../../custom-elements.json', import.meta.url), 'utf8'))
+  const [declaration] = manifest.modules[0].declarations
+  const namesOf = (what: string) => declaration[what].map(({ name }: { name: string }) => name).sort()
+  expect(namesOf('cssProperties')).toEqual(find(/var\((--domain-registration-[a-z-]+)/g).sort())
+  expect(namesOf('events')).toEqual(find(/^ {2}'([a-z-]+)': CustomEvent/gm).sort())
+  expect(namesOf('members')).toEqual([...find(/^ {4}(\w+): \{ (?:attribute|reflect)/gm), 'reload'].sort())
+  const kinds = ['primary', 'plain', 'fix', 'wrong']
+  const parts = find(/ part="([a-z -]+?)[ "]/g).filter(part => !kinds.includes(part))
+  expect(namesOf('cssParts')).toEqual([...new Set(parts)].sort())
 })

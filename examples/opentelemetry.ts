@@ -2,8 +2,9 @@
  * Reports each step of the library to OpenTelemetry: a span within the request's span, and metrics. Start your SDK
  * first: `node --import ./sdk.js --import ./opentelemetry.js server.js`.
  */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { tracingChannel } from 'node:diagnostics_channel'
-import { context as active, metrics, type Span, SpanStatusCode, trace } from '@opentelemetry/api'
+import { context as active, type Context, metrics, type Span, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { ManagedStore, TraceContext } from 'domain-registration'
 
 const tracer = trace.getTracer('domain-registration')
@@ -11,10 +12,28 @@ const meter = metrics.getMeter('domain-registration')
 const durations = meter.createHistogram('domain_registration.step.duration', { unit: 'ms' })
 const names = meter.createCounter('domain_registration.names')
 
+/**
+ * Where the SDK keeps the active span, so that pushes and queries are within the span of their call. No public API
+ * returns it. With another context manager, only pushes are within the span of their call.
+ */
+function findActiveSpans(): AsyncLocalStorage<Context> {
+  const found: unknown = Object(active)._getContextManager?.()?._asyncLocalStorage
+  return found instanceof AsyncLocalStorage ? found : new AsyncLocalStorage()
+}
+
+const activeSpans = findActiveSpans()
+
 for (const step of ['register', 'delete', 'authenticate', 'push', 'sweep']) {
   const spans = new WeakMap<object, Span>()
-  tracingChannel<string, TraceContext>(`domain-registration:${step}`).subscribe({
-    start: context => void spans.set(context, tracer.startSpan(`domain-registration ${step}`, {}, active.active())),
+  const channel = tracingChannel<Context, TraceContext>(`domain-registration:${step}`)
+  channel.start.bindStore(activeSpans, context => {
+    const parent = activeSpans.getStore() ?? active.active()
+    const span = tracer.startSpan(`domain-registration ${step}`, {}, parent)
+    spans.set(context, span)
+    return trace.setSpan(parent, span)
+  })
+  channel.subscribe({
+    start() {},
     end() {},
     asyncStart() {},
     error() {},

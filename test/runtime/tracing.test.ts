@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { execFile } from 'node:child_process'
 import { tracingChannel } from 'node:diagnostics_channel'
 import { once } from 'node:events'
@@ -9,7 +8,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { Context } from '@opentelemetry/api'
 import { parser as promql } from '@prometheus-io/lezer-promql'
 import { Pool } from 'pg'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -152,7 +150,7 @@ async function createStoreWithout(state: string) {
 }
 
 describe('the recipes for tracing and metrics', () => {
-  test('examples/opentelemetry.ts creates a span for each step, and counts names', async () => {
+  test('examples/opentelemetry.ts creates a span for each step, within which are its pushes and queries, and counts names', async () => {
     const { context, metrics, ROOT_CONTEXT, trace } = await import('@opentelemetry/api')
     const { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } = await import(
       '@opentelemetry/sdk-trace-base'
@@ -164,28 +162,43 @@ describe('the recipes for tracing and metrics', () => {
       exporter: new sdk.InMemoryMetricExporter(sdk.AggregationTemporality.CUMULATIVE),
     })
     metrics.setGlobalMeterProvider(new sdk.MeterProvider({ readers: [reader] }))
-    const requests = new AsyncLocalStorage<Context>()
-    context.setGlobalContextManager({
-      active: () => requests.getStore() ?? ROOT_CONTEXT,
-      with: (within, work, self, ...parameters) => requests.run(within, () => work.call(self, ...parameters)),
-      bind: (_, target) => target,
-      enable: () => context as never,
-      disable: () => context as never,
-    })
+    const { AsyncLocalStorageContextManager } = await import('@opentelemetry/context-async-hooks')
+    context.setGlobalContextManager(new AsyncLocalStorageContextManager())
     const { watchStore } = await import('../../examples/opentelemetry.ts')
 
-    const store = createStore({ synchronize: async () => {} })
-    watchStore(store)
-    const request = trace.getTracer('server').startSpan('POST /v1/domains')
-    await context.with(trace.setSpan(ROOT_CONTEXT, request), () => registerDomains(keyContext, { domains }, store))
-    const { traceId, spanId } = request.spanContext()
-    for (const span of exporter.getFinishedSpans()) {
-      expect([span.spanContext().traceId, span.parentSpanContext?.spanId]).toEqual([traceId, spanId])
+    // As an instrumented driver or client does it.
+    const startSpan = (name: string) => trace.getTracer('server').startSpan(name)
+    const memory = createStore({ synchronize: async () => startSpan('POST /changes').end() })
+    const store = {
+      ...memory,
+      async register(request: RegistrationRequest) {
+        await new Promise(setImmediate)
+        startSpan('SELECT').end()
+        return memory.register(request)
+      },
     }
+    watchStore(store)
+    const request = startSpan('POST /v1/domains')
+    await context.with(trace.setSpan(ROOT_CONTEXT, request), async () => {
+      await registerDomains(keyContext, { domains }, store)
+      startSpan('response').end()
+    })
+    request.end()
+    const spans = exporter.getFinishedSpans()
+    const nameOf = (id?: string) => spans.find(span => span.spanContext().spanId === id)?.name
+    const told = spans.map(span => [span.name, nameOf(span.parentSpanContext?.spanId), span.attributes])
+    const ofCall = { 'domain_registration.team': '1', 'domain_registration.count': 3 }
+    expect(told).toEqual([
+      ['SELECT', 'domain-registration register', {}],
+      ['POST /changes', 'domain-registration push', {}],
+      ['domain-registration push', 'domain-registration register', { 'domain_registration.count': 2 }],
+      ['domain-registration register', 'POST /v1/domains', ofCall],
+      ['response', 'POST /v1/domains', {}],
+      ['POST /v1/domains', undefined, {}],
+    ])
+    exporter.reset()
     await registerDomains(keyContext, { domains: [] }, store).catch(() => {})
     expect(exporter.getFinishedSpans().map(({ name, attributes, status }) => [name, attributes, status.code])).toEqual([
-      ['domain-registration push', { 'domain_registration.count': 2 }, 0],
-      ['domain-registration register', { 'domain_registration.team': '1', 'domain_registration.count': 3 }, 0],
       ['domain-registration register', {}, 0],
     ])
     const { resourceMetrics } = await reader.collect()

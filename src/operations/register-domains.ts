@@ -112,18 +112,25 @@ const optionRules: Rules = {
 
 async function synchronize(outcomes: Iterable<Outcome>, store: DomainStore, deadline: Deadline): Promise<void> {
   const pending = new Map<string, Registration>()
+  let isSaved = false
   for (const outcome of outcomes) {
     if (outcome.status === 'invalid' || outcome.registration.synchronized) continue
     pending.set(outcome.registration.domainId, outcome.registration)
+    isSaved ||= outcome.status === 'created'
   }
   if (pending.size === 0 || store.isInTransaction) return
   try {
-    if (!store.synchronize) throw new Error('The store saved unsynchronized registrations, but has no "synchronize"')
+    if (!store.synchronize) throw new Error(isSaved ? SAVED_WITHOUT_MONITOR : FOUND_WITHOUT_MONITOR)
     await deadline.wait(store.synchronize([...pending.values()]))
   } catch (cause) {
     throw notSynchronized(cause)
   }
 }
+
+const SAVED_WITHOUT_MONITOR = 'The store saved unsynchronized registrations, but has no "synchronize"'
+const FOUND_WITHOUT_MONITOR =
+  'Names of the call were imported or saved for a monitor, but the store has no "synchronize". Set it, or end the ' +
+  'pending changes of these names with settlePending'
 
 const toOne = (causes: readonly unknown[]): unknown =>
   causes.length > 1 ? new AggregateError(causes, 'The store failed in several ways') : causes[0]

@@ -217,7 +217,7 @@ export interface SweepOptions {
 export interface SweepResult {
   /** How many changes were pushed. */
   readonly synchronized: number
-  /** How many changes were not pushed, and will be retried. */
+  /** How many changes were pushed in vain, and will be retried. */
   readonly failed: number
   /**
    * Set if the monitor reported that it is unavailable. `retryAfter` is the number of milliseconds, if the monitor

@@ -1,4 +1,4 @@
-import { changeOf, MonitorUnavailableError } from '../outbox/contract.ts'
+import { changeOf, MOST_SWEEPS_AS_NEW, MonitorUnavailableError } from '../outbox/contract.ts'
 import type { Name } from '../rules/name.ts'
 import type { Change } from '../rules/registration.ts'
 import { attempt, manyDomains, methodOf, type ResultCode, save, submit, toDomains } from './calls.ts'
@@ -224,6 +224,52 @@ export const sweepCases: readonly CaseDefinition[] = [
       )
       const times = toDomains(pushes.flat()).filter(domain => domain === 'n0.com').length
       checkEqual('how often a change of another batch was pushed', times, 1)
+    },
+  },
+  {
+    id: 'teams-take-turns',
+    name: 'MUST push the changes of each team, even if another team has more than a sweep pushes, due for longer',
+    needs: ['release'],
+    async test({ open }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push)
+      await saveAndRelease(store, ...manyDomains(20))
+      const domains = ['a.com', 'b.com']
+      await synchronize(store, await save(store, '2', domains))
+      await releaseDomains(store, '2', domains)
+      monitor.takePushes()
+      checkEqual('the result of synchronizePending', await runSweep(store, { limit: 6 }), {
+        synchronized: 6,
+        failed: 0,
+      })
+      const pushed = toDomains(monitor.takePushes().flat())
+      checkThat(
+        'the changes of both teams are pushed',
+        domains.every(domain => pushed.includes(domain)),
+        pushed,
+      )
+    },
+  },
+  {
+    id: 'sweeps-are-counted',
+    name: 'MUST count each sweep that takes a change, so that a change whose pushes never end does not stay new',
+    needs: ['release', 'listPending'],
+    async test({ open, alongside }) {
+      const gate = createGate()
+      let hangs = false
+      const store = await open(() => (hangs ? gate.opened : undefined))
+      await saveAndRelease(store, 'a.com')
+      hangs = true
+      for (let sweeps = 0; sweeps < MOST_SWEEPS_AS_NEW; sweeps += 1) {
+        const stopping = new AbortController()
+        const sweeping = alongside(runSweep(store, { signal: stopping.signal }), gate.open)
+        await pause(20)
+        stopping.abort(new Error('the sweep is stopped, on purpose'))
+        await sweeping
+      }
+      gate.open()
+      const lines = (await methodOf(store, 'listPending')()).map(({ line }) => line)
+      checkEqual('the line in which the change waits', lines, ['failed'])
     },
   },
   {

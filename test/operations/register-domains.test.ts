@@ -276,6 +276,10 @@ describe('synchronization', () => {
       status: 503,
       cause: { message: 'The store saved unsynchronized registrations, but has no "synchronize"' },
     })
+    expect(await rejection(registerDomains(team1, { domains }, store))).toMatchObject({
+      status: 503,
+      cause: { message: expect.stringContaining('end the pending changes of these names with settlePending') },
+    })
     await synchronize?.(await store.list())
     expect((await registerDomains(team1, { domains }, store)).data.totals.existing).toBe(1)
   })

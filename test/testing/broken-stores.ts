@@ -491,6 +491,8 @@ export const brokenStores: readonly BrokenStore[] = [
   ['pending-within-the-limit', 'ignores the limit of a sweep',
     { choose: (waiting, request, now) => choose(waiting, { ...request, limit: 1000 }, now) }],
   ['pushes-in-batches', 'pushes all changes at once, ignoring batchSize', { batchSize: () => undefined }],
+  ['teams-take-turns', 'pushes the changes that have been due the longest, whichever team has them', choosing(byDue)],
+  ['sweeps-are-counted', 'does not count the sweeps that take a change', { countSweep: () => {} }],
   ['pending-is-shared', 'does not lease changes to a sweep', leasing('sweep', 0)],
   ['release-is-pushed', 'pushes the release of a wildcard as a registration',
     pushing(change => (isWildcard(change.domain) ? { ...change, kind: 'registered' } : change))],

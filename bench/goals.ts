@@ -15,6 +15,9 @@ export interface Goal<Name extends string = string> {
 const byHand = 'a handwritten route that calls `registerDomains`'
 const insert = 'one pipelined `INSERT … SELECT unnest …` of 100 rows into `names`'
 
+const loadByHand =
+  'a handwritten server: key lookup, zod, tldts, one `INSERT … ON CONFLICT` with three indexes, no rules'
+
 export const goals = {
   clock: goal('clock', '`npm test`, two idle cores', 'the clock', 180, 's'),
   hold: goal(
@@ -34,7 +37,7 @@ export const goals = {
   express: goal('http', 'Express, 100 names, server CPU time', byHand, 1.2, '×'),
   fastify: goal('http', 'Fastify, 100 names, server CPU time', byHand, 1.2, '×'),
   fetch: goal('http', 'fetch under Hono, 100 names, server CPU time', byHand, 1.2, '×'),
-  postgres: goal('postgres', 'PostgreSQL, 100 new names', insert, 2, '×'),
+  postgres: goal('postgres', 'PostgreSQL, 100 new names', insert, 1.6, '×'),
   postgresExisting: goal('postgres', 'PostgreSQL, 100 existing names', insert, 1, '×'),
   postgresLimit: goal(
     'postgres',
@@ -68,11 +71,40 @@ export const goals = {
   versionsCall: goal('postgres-versions', 'PostgreSQL 15, 100 new names with a monitor', 'PostgreSQL 18', 2, '×'),
   crowd: goal(
     'postgres-crowd',
-    '99th percentile of other calls while 1,000 callers register below one domain',
+    '99th percentile of other calls while 1,000 callers make 200 calls a second below one domain',
     'the same calls without the 1,000 callers',
     3,
     '×',
   ),
+  loadPostgres: goal(
+    'postgres-load',
+    "100 callers of one name, Express and PostgreSQL: PostgreSQL's CPU time for a call",
+    loadByHand,
+    1,
+    '×',
+  ),
+  loadTime: goal(
+    'postgres-load',
+    '100 callers of one name, Express and PostgreSQL: time for a call',
+    loadByHand,
+    1.25,
+    '×',
+  ),
+  flood: goal(
+    'postgres-teams',
+    'a team registers and deletes below its domain while another team has 200 calls in flight for this domain',
+    'the same calls alone',
+    4,
+    '×',
+  ),
+  locks: goal(
+    'postgres-teams',
+    '99th percentile of other calls while another process holds the locks of six domains for 5 s',
+    'the same calls alone',
+    3,
+    '×',
+  ),
+  locksWorst: goal('postgres-teams', 'the slowest of these calls', 'the clock', 1000, 'ms'),
   postgresWildcards: goal(
     'postgres-wildcards',
     'PostgreSQL, wildcards over a base with a million names behind public suffixes',
@@ -173,6 +205,8 @@ export const longSections: readonly Section[] = [
   'postgres-churn',
   'postgres-crowd',
   'postgres-import',
+  'postgres-load',
+  'postgres-teams',
   'postgres-versions',
   'postgres-wildcards',
 ]

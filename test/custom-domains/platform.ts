@@ -1,0 +1,56 @@
+import type { RequestListener } from 'node:http'
+
+/** A hostname as the API of Cloudflare for SaaS returns it. */
+interface PlatformHostname {
+  readonly id: string
+  readonly hostname: string
+  status: string
+  verification_errors?: readonly string[]
+  readonly ssl: { status: string; validation_errors?: readonly { readonly message: string }[] }
+}
+
+/** What stands for the platform: the custom hostnames of one zone, over HTTP. */
+export function createPlatform(token: string) {
+  const hostnames = new Map<string, PlatformHostname>()
+  const calls: string[] = []
+  const settings = {
+    /** The status of every response, in place of an answer. */
+    outage: undefined as number | undefined,
+    /** Names that the platform never accepts. */
+    prohibited: new Set<string>(),
+  }
+  let count = 0
+
+  const listener: RequestListener = async (request, response) => {
+    const { pathname, searchParams } = new URL(request.url as string, 'http://platform')
+    const reply = (status: number, result: unknown, code?: number, message?: string) => {
+      const body = { success: status < 400, result, errors: message === undefined ? [] : [{ code, message }] }
+      response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+    }
+    let text = ''
+    for await (const chunk of request.setEncoding('utf8')) text += chunk
+    calls.push(`${request.method} ${request.url}`)
+
+    if (settings.outage !== undefined) return reply(settings.outage, null, 1000, 'Out of order')
+    if (request.headers.authorization !== `Bearer ${token}`) return reply(403, null, 9109, 'Invalid access token')
+    const [, id] = /^\/zones\/z1\/custom_hostnames(?:\/(\w+))?$/.exec(pathname) ?? []
+    if (request.method === 'GET') {
+      const found = [...hostnames.values()].filter(({ hostname }) => hostname === searchParams.get('hostname'))
+      return reply(200, found)
+    }
+    if (request.method === 'DELETE') {
+      const [known] = [...hostnames.values()].filter(hostname => hostname.id === id)
+      if (!known) return reply(404, null, 1436, 'The custom hostname was not found.')
+      hostnames.delete(known.hostname)
+      return reply(200, { id })
+    }
+    const { hostname, ssl } = JSON.parse(text)
+    if (hostnames.has(hostname)) return reply(409, null, 1406, 'Duplicate custom hostname found.')
+    if (settings.prohibited.has(hostname)) return reply(400, null, 1411, 'Custom hostnames like this are prohibited.')
+    count += 1
+    const made = { id: `h${count}`, hostname, status: 'pending', ssl: { ...ssl, status: 'initializing' } }
+    hostnames.set(hostname, made)
+    return reply(201, made)
+  }
+  return { hostnames, calls, settings, listener }
+}

@@ -184,6 +184,11 @@ export const goals = {
     1,
     'pushes',
   ),
+  elementScript: goal('element', 'the element: 10,000 names are pasted and checked', 'all tasks of the page', 1, 's'),
+  elementTask: goal('element', 'the same: the longest task', 'the clock', 50, 'ms'),
+  elementLarge: goal('element', 'the same with 100,000 names: all tasks', 'with 10,000 names', 10, '×'),
+  elementLargeTask: goal('element', '100,000 names: the longest task', 'the clock', 500, 'ms'),
+  elementScroll: goal('element', 'scrolling through 10,000 names: tasks of a frame', 'the clock', 16, 'ms'),
   ascii: goal('hostnames', '`classifyHostname`, real ASCII hostnames', '`tldts.parse`, default options', 2, '×'),
   international: goal(
     'hostnames',

@@ -30,7 +30,7 @@ function explainMissing({ record, doubled, found, rememberedUntil }: Unverified<
   const { name, host, zone, value } = record
   const request =
     `Prove that you control ${show(zone)}: add the TXT record ${name} with the value ${value} to its DNS, ` +
-    'and send the call again.'
+    'and try again.'
   if (doubled) {
     const place = `The value is at ${name}.${zone}`
     return `${request} ${place}: your DNS provider adds "${zone}" by itself, so enter only "${host}".`
@@ -47,8 +47,8 @@ function explainUnreachable({ record, at, cause }: Unverified<'unreachable'>): s
   const { name, zone, value } = record
   const failure = `The DNS of ${show(zone)} could not be asked for ${at} (${cause.replace(/^E/, '')})`
   return at === name
-    ? `${failure}, so the record may or may not be there. Send the call again later.`
-    : `${failure}. Send the call again later, or add the TXT record ${name} with the value ${value}.`
+    ? `${failure}, so the record may or may not be there. Try again later.`
+    : `${failure}. Try again later, or add the TXT record ${name} with the value ${value}.`
 }
 
 const show = (zone: string) => quote(displayHostname(zone))

@@ -2,9 +2,13 @@ import type { CallError } from '../client/errors.ts'
 import { previewAll, type RegisterAllOptions, type RegisterResult, registerAll } from '../client/operations.ts'
 import type { PreviewResult } from '../wire/response.ts'
 import { type PastedTable, readFile, readList } from './read-list.ts'
+import { Records, type WantedRecord } from './records.ts'
 import { NameList, type Row } from './rows.ts'
 import type { RegisteredName } from './types.ts'
 import { type Ending, isLimit, isNotOffered, type Sentence, type Surroundings, Work } from './work.ts'
+
+/** The states of rows with a problem. */
+export const problems = ['correctable', 'guessed', 'hopeless', 'waiting', 'full'] as const
 
 /** How long reading a pasted list may block the page, in milliseconds. */
 const SLICE = 12
@@ -13,6 +17,9 @@ const SLICE = 12
 export class AddList {
   readonly names = new NameList()
   readonly work: Work
+  readonly #records = new Records()
+  /** Which text was copied last. */
+  copied: string | undefined
   /** What has happened. */
   status: Sentence | undefined
   isDone = false
@@ -133,6 +140,32 @@ export class AddList {
     this.names.recheck(({ state }) => state === 'full')
     void this.check()
   }
+  /** The DNS records for which names wait. */
+  get records(): readonly WantedRecord[] {
+    return this.#records.list(this.names.rows)
+  }
+  /** Checks the names again that wait for a record. The button keeps the focus meanwhile, so it is not disabled. */
+  async checkRecord(wanted: WantedRecord): Promise<void> {
+    const { names, work } = this
+    if (work.kind) return
+    names.recheck(this.#records.begin(names.rows, wanted))
+    await this.check()
+    const { zone } = wanted.record
+    const ready = names.count('ready')
+    const end = this.#records.end(names.rows, new Date())
+    if (end === 'found') {
+      this.#report(words => words.recordFound(zone, ready))
+      this.#around.focus('#add-status')
+    } else if (end === 'missing') this.#around.say(words => words.recordMissing(zone))
+    this.#around.changed()
+  }
+  /** Notes that a text was copied, or only selected, because the browser does not allow copying. */
+  noteCopy(id: string, isCopied: boolean): void {
+    this.copied = isCopied ? id : undefined
+    this.#around.say(words => (isCopied ? words.copied : words.copyYourself))
+    this.#around.changed()
+  }
+
   /** The next step: to check what is unchecked, otherwise to register what is ready. */
   goOn(): void {
     void (this.names.count('unchecked') > 0 ? this.check() : this.register())
@@ -215,6 +248,7 @@ export class AddList {
       registered: names.count('registered'),
       correctable: names.count('correctable', 'guessed'),
       hopeless: names.count('hopeless'),
+      waiting: names.count('waiting'),
       full: names.count('full'),
       repeated: names.repeated,
     }
@@ -232,7 +266,7 @@ export class AddList {
   /** After a change: an empty list is like a new one, and rows that must be checked are checked. */
   #settle(): void {
     const { names } = this
-    if (names.count('correctable', 'guessed', 'hopeless', 'full') === 0) this.isFiltered = false
+    if (names.count(...problems) === 0) this.isFiltered = false
     if (names.size === 0) {
       Object.assign(this, { status: undefined, isDone: false, isStopped: false, isAdding: false })
       this.work.failure = undefined

@@ -2,9 +2,10 @@ import { html, nothing, type TemplateResult } from 'lit'
 import { live } from 'lit/directives/live.js'
 import { ref } from 'lit/directives/ref.js'
 import type { InvalidPreview } from '../wire/response.ts'
-import type { AddList } from './add-list.ts'
+import { type AddList, problems } from './add-list.ts'
 import { around, button, progress, warn } from './pieces.ts'
-import { isWrong, type Row, type RowState, suggestionOf, type WrongRow } from './rows.ts'
+import { recordsView } from './records-view.ts'
+import { isWrong, type Row, type RowState, recordOf, suggestionOf, type WrongRow } from './rows.ts'
 import { display } from './team-list.ts'
 import type { WindowedList } from './windowed-list.ts'
 import type { ElementWords } from './words.ts'
@@ -21,13 +22,13 @@ export function addView(
   const isOpen = isEmpty || model.isAdding
   const [unchecked, ready, corrections] = [names.count('unchecked'), names.count('ready'), names.count('correctable')]
   const full = names.count('full')
-  const problems = names.count('correctable', 'guessed', 'hopeless', 'full')
+  const problemCount = names.count(...problems)
   list.show(model.isFiltered ? names.rows.filter(row => isWrong(row) || row.state === 'full') : names.rows, row =>
     isWrong(row) ? wrongRowView(row, words) : rowView(row, words),
   )
   const status = work.status ?? model.status
   const where = model.isDone && isListed ? words.whereRegistered : ''
-  const filters = () => [filter(false, words.all(names.size)), filter(true, words.problems(problems))]
+  const filters = () => [filter(false, words.all(names.size)), filter(true, words.problems(problemCount))]
   return html`<section part="add" aria-labelledby="add-title"
       @dragover=${onDragOver} @dragleave=${onDragLeave} @drop=${onDrop}>
     <h2 id="add-title" part="title">${words.addTitle}</h2>
@@ -38,7 +39,8 @@ export function addView(
       ${progress(work, words.list)}
       <p class="status ${model.isDone ? 'good' : ''}" id="add-status" part="status" dir="auto"
         tabindex="-1">${status?.(words)} ${where}</p>
-      <div class="actions filters">${problems === 0 ? nothing : filters()}</div>
+      <div class="actions filters">${problemCount === 0 ? nothing : filters()}</div>
+      ${recordsView(model, words)}
       <div class="list" part="list" role="list" tabindex="0" aria-label=${words.list} ${ref(list.attach)}
         @scroll=${list.plan} @click=${onClick} @input=${onInput} @keydown=${onRowKey}
         @submit=${onSave}><div></div></div>
@@ -195,6 +197,7 @@ const states = {
   correctable: ['!', 'stateCorrectable'],
   guessed: ['!', 'stateCorrectable'],
   hopeless: ['!', 'stateHopeless'],
+  waiting: ['…', 'stateWaiting'],
 } as const satisfies Readonly<Record<RowState, readonly [mark: string, word: keyof ElementWords]>>
 
 // Rows are drawn many times a second while the list scrolls: each is one template.
@@ -216,7 +219,7 @@ function wrongRowView(row: WrongRow, words: ElementWords): TemplateResult {
   const [mark, word] = states[state]
   const suggestion = suggestionOf(row)
   const [before, after] = around(words.use)
-  return html`<div class="row wrong" part="row wrong" role="listitem" tabindex="-1" data-id=${id}>
+  return html`<div class="row wrong ${state}" part="row wrong" role="listitem" tabindex="-1" data-id=${id}>
     <span class="mark" aria-hidden="true">${mark}</span>
     <div class="name" part="name"><bdi dir="ltr">${text}</bdi></div>
     <span class="state" part="state">${words[word]}</span>
@@ -240,7 +243,10 @@ const editor = (text: string, draft: string, words: ElementWords): TemplateResul
  * The sentence of the words for the reason, or the service's own message, which may be the application's. The row has
  * the name already.
  */
-function explain({ rejection, text }: WrongRow, words: ElementWords): string {
+function explain(row: WrongRow, words: ElementWords): string {
+  const { rejection, text } = row
+  const record = recordOf(row)
+  if (record) return words.waitsFor(record.name)
   const reason = 'reason' in rejection ? rejection.reason : undefined
   const sentence = reason !== undefined && Object.hasOwn(words.reasons, reason) ? words.reasons[reason] : undefined
   const whole =

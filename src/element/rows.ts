@@ -1,3 +1,5 @@
+import { isText } from '../options.ts'
+import type { DnsRecord } from '../rules/submitted.ts'
 import type { DomainResult, InvalidPreview, InvalidResult, PreviewResult } from '../wire/response.ts'
 
 /** A row of the pasted list, until it is removed. Each change makes another object with the same `id`. */
@@ -17,8 +19,11 @@ export type Row = {
 )
 
 interface WrongStatus {
-  /** Whether the suggestion is certain, is a guess about which the user decides, or is missing. */
-  readonly state: 'correctable' | 'guessed' | 'hopeless'
+  /**
+   * Whether the suggestion is certain, is a guess about which the user decides, or is missing. `waiting`: the name is
+   * right, but the service wants a DNS record for it.
+   */
+  readonly state: 'correctable' | 'guessed' | 'hopeless' | 'waiting'
   readonly domain?: undefined
   readonly rejection: InvalidPreview | InvalidResult
   /** What the user is writing in its place. */
@@ -34,7 +39,15 @@ export const isWrong = (row: Row): row is WrongRow => 'rejection' in row
 export const suggestionOf = ({ rejection }: WrongRow): string | undefined =>
   'suggestion' in rejection ? rejection.suggestion : undefined
 
+/** The DNS record that the service wants for a name. */
+export function recordOf({ rejection }: Pick<WrongStatus, 'rejection'>): DnsRecord | undefined {
+  const record = 'record' in rejection ? rejection.record : undefined
+  const isWhole = record && [record.type, record.name, record.host, record.zone, record.value].every(isText)
+  return isWhole ? record : undefined
+}
+
 function toWrong(rejection: InvalidPreview | InvalidResult): WrongStatus {
+  if (recordOf({ rejection })) return { state: 'waiting', rejection }
   if (!('suggestion' in rejection && rejection.suggestion)) return { state: 'hopeless', rejection }
   return { state: rejection.certain ? 'correctable' : 'guessed', rejection }
 }

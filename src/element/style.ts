@@ -51,7 +51,7 @@ button.danger { border-color: var(--bad); color: var(--bad); }
 button[aria-pressed=true] {
   background: color-mix(in srgb, var(--accent) 13%, transparent); border-color: var(--accent);
 }
-button:disabled { opacity: .5; cursor: default; }
+button:is(:disabled, [aria-disabled=true]) { opacity: .5; cursor: default; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 .actions { display: flex; flex-wrap: wrap; align-items: center; gap: .625rem; margin-top: .875rem; }
 .hint { color: var(--quiet); font-size: .925em; }
@@ -97,6 +97,7 @@ progress::-moz-progress-bar { background: var(--accent); border-radius: 99px; }
 .wrong .mark, .full .mark {
   background: color-mix(in srgb, var(--bad) 12%, transparent); border-color: var(--bad); color: var(--bad);
 }
+.wrong.waiting :is(.mark, .state) { color: var(--quiet); background: none; border-color: var(--line); }
 .name { overflow-wrap: anywhere; min-width: 0; }
 .name bdi { font-weight: 550; }
 .name .hint { margin-inline-start: .5em; }
@@ -107,6 +108,17 @@ progress::-moz-progress-bar { background: var(--accent); border-radius: 99px; }
 .detail .actions { margin-top: .5rem; gap: .5rem; }
 .detail .actions button { padding-block: .25rem; }
 .detail form { display: flex; gap: .5rem; margin-top: .375rem; }
+.records { margin-top: .875rem; display: grid; grid-template-columns: minmax(0, 1fr); gap: .875rem; }
+.record { border: 1px solid var(--line); border-radius: calc(var(--radius) * .7); padding: .875rem; }
+.record h3 { font-size: 1em; font-weight: 550; margin: 0 0 .5rem; overflow-wrap: anywhere; }
+.record dl { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .25rem 1rem; margin: 0; }
+.record dl > * { margin: 0; align-self: baseline; }
+.record dt, .attempts { color: var(--quiet); }
+.record code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; overflow-wrap: anywhere; }
+.record .hint { display: block; overflow-wrap: anywhere; }
+.copyable code { min-width: 0; }
+.copyable { display: flex; flex-wrap: wrap; align-items: center; gap: 0 .5rem; }
+.attempts { margin: .625rem 0 .25rem; padding: 0; list-style: none; }
 .existing { color: var(--quiet); }
 .pick { display: flex; align-items: center; gap: .75rem; min-height: 44px; min-width: 0; cursor: pointer; }
 .pick input {

@@ -81,6 +81,8 @@ export interface Counts {
   readonly correctable: number
   /** Cannot be registered, and nobody knows what was meant. */
   readonly hopeless: number
+  /** Wait for a DNS record. */
+  readonly waiting: number
   /** The team's limit leaves no room. */
   readonly full: number
   /** Left out, because another row has the same name. */
@@ -126,11 +128,12 @@ export const english = {
   registering: (done: number, total: number) => `Registered ${digits(done)} of ${names(total)}`,
   deleting: (done: number, total: number) => `Deleted ${digits(done)} of ${names(total)}`,
   retrying: 'No answer yet. Trying again…',
-  checked: ({ ready, correctable, hopeless, full, repeated }: Counts) =>
+  checked: ({ ready, correctable, hopeless, waiting, full, repeated }: Counts) =>
     join(
       `${names(ready)} can be registered`,
       [correctable, `${digits(correctable)} ${correctable === 1 ? 'needs' : 'need'} a correction`],
       [hopeless, `${digits(hopeless)} cannot be registered`],
+      [waiting, `${digits(waiting)} ${waiting === 1 ? 'waits' : 'wait'} for a DNS record`],
       [full, `your limit leaves no room for ${digits(full)}`],
       [repeated, `${digits(repeated)} repeated ${repeated === 1 ? 'row' : 'rows'} left out`],
     ),
@@ -150,9 +153,31 @@ export const english = {
   stateExisting: 'Already registered',
   stateCorrectable: 'To correct',
   stateHopeless: 'Cannot be registered',
+  stateWaiting: 'Waits for a DNS record',
   stateFull: 'No room in your limit',
   stateRegistered: 'Registered',
   list: 'Names in your list',
+  recordTitle: (zone: string, count: number) =>
+    `${zone}: ${names(count)} ${count === 1 ? 'waits' : 'wait'} for this DNS record`,
+  recordType: 'Type',
+  recordName: 'Name',
+  fullName: (name: string) => `In full: ${name}`,
+  recordValue: 'Value',
+  copy: 'Copy',
+  copyName: 'Copy the name',
+  copyValue: 'Copy the value',
+  copied: 'Copied',
+  copyYourself: 'Selected; copy it with the keyboard',
+  time: (at: Date) => at.toLocaleTimeString('en'),
+  /** What a look for a record found, by the reason of the rejection. */
+  recordResults: { dns_unreachable: 'The DNS did not answer' } as Readonly<Record<string, string>>,
+  recordNotFound: 'Not found yet',
+  recordMissing: (zone: string) => `The DNS record of ${zone} was not found yet`,
+  recordFound: (zone: string, ready: number) =>
+    `The DNS record of ${zone} was found; ${names(ready)} can be registered`,
+  recordsAsCsv: (count: number) => (count === 1 ? 'The record as CSV' : `All ${digits(count)} records as CSV`),
+  moreRecords: (count: number) => `${digits(count)} more are in this file.`,
+  waitsFor: (name: string) => `It needs the DNS record ${name}.`,
   /** `all`: how many names have been loaded; `isAll`: whether there are no more. */
   namesTitle: (shown: number, all: number, isAll: boolean) =>
     `Registered names (${shown === all ? '' : `${digits(shown)} of `}${digits(all)}${isAll ? '' : '+'})`,

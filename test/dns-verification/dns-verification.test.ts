@@ -69,11 +69,10 @@ describe('the record', () => {
 
 describe('each row of what the DNS may say', () => {
   const wait = (zone: string) =>
-    `Prove that you control "${zone}": add the TXT record ${at(zone)} with the value VALUE to its DNS, and send the ` +
-    'call again.'
+    `Prove that you control "${zone}": add the TXT record ${at(zone)} with the value VALUE to its DNS, and try again.`
   const unreachable = (code: string) =>
     `The DNS of "example.com" could not be asked for ${at('example.com')} (${code}), so the record may or may not be ` +
-    'there. Send the call again later.'
+    'there. Try again later.'
   const hint = ' If you have just added it, resolvers may remember for some minutes that it was missing.'
   const others = (count: string) => ` There is such a record already, with ${count}; add yours beside it.`
   const name = at('example.com')
@@ -225,8 +224,8 @@ describe('what helps to find a mistake', () => {
   test('a zone below that fails: the record of the registrable domain would do', async () => {
     const server = await serveRecords({ [at('www.example.com')]: { rcode: 'SERVFAIL' } })
     const [result] = await register(server, ['www.example.com'])
-    const message = `The DNS of "example.com" could not be asked for ${at('www.example.com')} (SERVFAIL). Send the \
-call again later, or add the TXT record ${at('example.com')} with the value ${value}.`
+    const message = `The DNS of "example.com" could not be asked for ${at('www.example.com')} (SERVFAIL). Try \
+again later, or add the TXT record ${at('example.com')} with the value ${value}.`
     expect(result).toMatchObject({ reason: 'dns_unreachable', message, record: await record('1', 'example.com') })
   })
 })

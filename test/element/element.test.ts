@@ -21,7 +21,7 @@ test('the German catalogue of the examples fits, and the English one has no tech
   }
 })
 
-const none = { ready: 0, registered: 0, correctable: 0, hopeless: 0, full: 0, repeated: 0 }
+const none = { ready: 0, registered: 0, correctable: 0, hopeless: 0, waiting: 0, full: 0, repeated: 0 }
 
 test('the English words about one name are in the singular', () => {
   expect(english.checked({ ...none, ready: 1, correctable: 1, repeated: 1 })).toBe(

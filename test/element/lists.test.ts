@@ -5,7 +5,7 @@ import { TeamList } from '../../src/element/team-list.ts'
 import { english } from '../../src/element/words.ts'
 import type { Surroundings } from '../../src/element/work.ts'
 import { domainsHandler } from '../../src/http/fetch.ts'
-import { createMemoryStore, registerDomains } from '../../src/index.ts'
+import { type CheckNames, createMemoryStore, registerDomains } from '../../src/index.ts'
 
 const scopes = ['domains:create', 'domains:delete', 'domains:read'] as const
 const caller = { type: 'team', teamId: '1', scopes } as const
@@ -13,12 +13,14 @@ const caller = { type: 'team', teamId: '1', scopes } as const
 function open({
   maxDomains,
   operations = ['create', 'preview', 'delete', 'list'] as const,
+  checkNames,
 }: {
   maxDomains?: number
+  checkNames?: CheckNames
   operations?: readonly ('create' | 'preview' | 'delete' | 'list')[]
 } = {}) {
   const store = createMemoryStore({ teams: [{ id: '1', organizationId: '10', state: 'active', maxDomains }] })
-  const handle = domainsHandler({ store, operations, authenticate: () => caller })
+  const handle = domainsHandler({ store, operations, authenticate: () => caller, checkNames })
   const told: unknown[] = []
   const calls: string[] = []
   const around: Surroundings = {
@@ -98,4 +100,57 @@ test('letters find a name among more names than a page has', async () => {
   team.search()
   await until(() => !team.isLoading)
   expect(team.shown.map(({ domain }) => domain)).toEqual(['shop.bigcustomer.example.net'])
+})
+
+test('names that need a DNS record wait in one card for each record, and are checked again together', async () => {
+  const proven = new Set<string>()
+  const record = (zone: string) => ({ type: 'TXT', name: `_x.${zone}`, host: '_x', zone, value: `value of ${zone}` })
+  const { adding, told } = open({
+    checkNames: proposed =>
+      proposed.map(({ registrableDomain: zone }) => {
+        if (proven.has(zone)) return null
+        return { code: 'invalid_domain', reason: 'not_verified', message: `Add it to ${zone}.`, record: record(zone) }
+      }),
+  })
+  const isIdle = () => adding.work.kind === undefined && adding.names.count('unchecked') === 0
+  void adding.add([...names(17), 'a.example.org', 'https://b.example.org/'])
+  await until(isIdle)
+  const status = '0 names can be registered, 1 needs a correction, 18 wait for a DNS record'
+  expect(adding.status?.(english)).toBe(status)
+  const shown = () => adding.records.map(({ record, count, attempts }) => [record, count, attempts.length])
+  expect(shown()).toEqual([
+    [record('example.com'), 17, 0],
+    [record('example.org'), 1, 0],
+  ])
+
+  const [first] = adding.records
+  if (!first) throw new Error('There are no records')
+  const again = adding.checkRecord(first)
+  expect(adding.records.map(({ count }) => count)).toEqual([17, 1])
+  await again
+  expect(shown().map(([, ...rest]) => rest)).toEqual([
+    [17, 1],
+    [1, 0],
+  ])
+  const expected = { at: expect.any(Date), reason: 'not_verified', message: 'Add it to example.com.' }
+  expect(adding.records[0]?.attempts).toEqual([expected])
+
+  proven.add('example.com').add('example.org')
+  await adding.checkRecord(first)
+  expect(shown()).toEqual([[record('example.org'), 1, 0]])
+  expect(adding.names.count('ready')).toBe(17)
+  expect(adding.status?.(english)).toBe('The DNS record of example.com was found; 17 names can be registered')
+  adding.remove(({ state }) => state === 'hopeless')
+  expect(adding.names.count('waiting')).toBe(1)
+  expect(told).toEqual([])
+})
+
+test('a record that lacks a field is not shown, and its name cannot be registered', async () => {
+  const { adding } = open()
+  void adding.add(['a.example.com'])
+  await until(() => adding.names.count('ready') === 1)
+  adding.names.recheck(() => true)
+  const rejection = { status: 'invalid', input: 'a.example.com', code: 'invalid_domain', reason: 'x', message: 'No.' }
+  adding.names.enterPreviews([{ ...rejection, record: { type: 'TXT', name: '_x.a.com' } } as never])
+  expect([adding.names.count('hopeless'), adding.records]).toEqual([1, []])
 })

@@ -21,7 +21,9 @@ test('takes a screenshot of the page for customers', async () => {
   await page.getByRole('heading', { name: 'Registered names (38)' }).waitFor()
   await page.getByRole('button', { name: 'Clear the list' }).click()
   await field.fill(
-    ['https://shop.example.net/start', 'blog.example.net:443', 'localhost', ...names.map(name => `new-${name}`)].join('\n'),
+    ['https://shop.example.net/start', 'blog.example.net:443', 'localhost', ...names.map(name => `new-${name}`)].join(
+      '\n',
+    ),
   )
   await page.keyboard.press('Control+Enter')
   await page.getByRole('button', { name: 'Use all 2 corrections' }).waitFor()

@@ -12,10 +12,10 @@ import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { svelte } from '@sveltejs/vite-plugin-svelte'
 import vue from '@vitejs/plugin-vue'
-import { createMemoryStore } from '../../dist/index.js'
-import { domainsRouter } from '../../dist/express.js'
 import express from 'express'
 import { build } from 'vite'
+import { domainsRouter } from '../../dist/express.js'
+import { createMemoryStore } from '../../dist/index.js'
 import { launchChromium } from '../browser/chromium.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

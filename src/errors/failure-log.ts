@@ -136,7 +136,7 @@ export const withoutNumbers = (text: string): string =>
   text.replace(/[0-9a-f-]+/gi, word => (/\d/.test(word) ? '#' : word))
 
 /** Leaves out keys, secrets, and the user names and passwords of URLs. Returns one line. */
-function toSafeText(text: string): string {
+function redact(text: string): string {
   const safe = text
     .replace(/\/\/[^\s/]*@/g, '//')
     .replace(/(_(?:org|team)_\d+_)[\w\-.~+/]+=*|whsec_\S+/g, (_, owner = 'whsec_') => `${owner}…`)
@@ -154,7 +154,7 @@ export function describeError(error: unknown, toPart = (text: string) => text): 
     const message = toPart(String(error instanceof Error ? error.message : error))
     text = error instanceof Error ? [toPart(error.name), message].filter(Boolean).join(': ') : message
   } catch {}
-  return toSafeText(text)
+  return redact(text)
 }
 
 /** Describes an error and its causes in one line: their messages and codes. Safe like {@link describeError}. */
@@ -176,16 +176,16 @@ function describeFailure(failure: unknown, toPart = (text: string) => text) {
       // connection.
       if (!errors?.length || message !== '') {
         const line = describeError(error, toPart)
-        lines.push(typeof code === 'string' && !line.includes(code) ? `${line} (${toSafeText(toPart(code))})` : line)
+        lines.push(typeof code === 'string' && !line.includes(code) ? `${line} (${redact(toPart(code))})` : line)
       }
-      if (typeof host === 'string') monitor ??= toSafeText(host)
+      if (typeof host === 'string') monitor ??= redact(host)
       error = cause ?? errors?.[0]
     }
     // Only the frames of the stack, without the message above them.
     const frames = failure instanceof Error ? String(failure.stack).split('\n') : undefined
     stack = frames
       ?.filter(line => line.trimStart().startsWith('at '))
-      .map(line => `    ${toSafeText(toPart(line.trimStart()))}`)
+      .map(line => `    ${redact(toPart(line.trimStart()))}`)
       .join('\n')
   } catch {
     // A property of an error may be a getter that throws.

@@ -67,6 +67,13 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
   options: HandlerOptions<Request>,
 ): (request: Request) => Promise<HandlerResponse> {
   requireOptions(options, handlerRules)
+  return openHandler(options)
+}
+
+/** Like {@link createHandler}, for options that are checked already. */
+function openHandler<Request extends HandlerRequest>(
+  options: HandlerOptions<Request>,
+): (request: Request) => Promise<HandlerResponse> {
   requireOffer(options as HandlerSettings)
   const { store, keys, rateLimiter, checkNames, timeLimit = CALL_TIME_LIMIT, onResult } = options
   const { bodyLimit = DEFAULT_BODY_LIMIT, bodyTimeLimit = DEFAULT_BODY_TIME_LIMIT } = options
@@ -121,12 +128,12 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
   async function perform(call: Call<Request>, caller: Caller, operation: HttpOperation): Promise<HandlerResponse> {
     const { keyContext, limiterKey } = caller
     const { request, input, progress } = call
-    const registering = { timeLimit, checkNames, onError: (cause: unknown) => report(call, cause, 'register') }
+    const registering = { timeLimit, checkNames, onError: (cause: unknown) => reportFailure(call, cause, 'register') }
     const answer = await operation.run({ keyContext, input, store, options: registering, progress })
-    tell(call, 200, 'data' in answer ? answer.data : null)
+    reportResult(call, 200, 'data' in answer ? answer.data : null)
     if ('data' in answer) return respond(200, answer, call.headers)
     const text = writeExport(answer, {
-      report: (error, failed) => report(call, error, failed),
+      report: (error, failed) => reportFailure(call, error, failed),
       async requireCaller() {
         const again = await identifyAgain(request, operation)
         if (again.limiterKey !== limiterKey) throw unauthorized({ tokenSent: true })
@@ -138,16 +145,16 @@ export function createHandler<Request extends HandlerRequest = HandlerRequest>(
   function fail(call: Call<Request>, error: unknown): HandlerResponse {
     const apiError = toApiError(error)
     const { saved, step = call.step } = call.progress
-    if (saved) tell(call, 503, saved.data)
-    if (apiError.status >= 500) report(call, apiError.cause ?? apiError, step)
+    if (saved) reportResult(call, 503, saved.data)
+    if (apiError.status >= 500) reportFailure(call, apiError.cause ?? apiError, step)
     return respondWithError(apiError, call.headers)
   }
 
-  function report(call: Call<Request>, error: unknown, step: Step): void {
+  function reportFailure(call: Call<Request>, error: unknown, step: Step): void {
     ignoreErrors(() => onError(error, { ...toContext(call), ...readWork(call), step }))()
   }
 
-  function tell(call: Call<Request>, status: 200 | 503, data: unknown): void {
+  function reportResult(call: Call<Request>, status: 200 | 503, data: unknown): void {
     const duration = performance.now() - call.startedAt
     ignoreErrors(() => onResult?.({ ...toContext(call), status, data, duration } as ResultContext<Request>))()
   }
@@ -165,11 +172,9 @@ export function openAdapter<Request extends HandlerRequest>(
   rules: Rules = {},
 ) {
   requireOptions(options, { ...handlerRules, path: pathRule, ...rules })
-  const ofHandler = Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(handlerRules, name)))
   const { path = DEFAULT_PATH, operations: offered = DEFAULT_OPERATIONS } = options
   const { bodyTimeLimit = DEFAULT_BODY_TIME_LIMIT, pageTimeLimit = DEFAULT_PAGE_TIME_LIMIT } = options
-  const handle = createHandler(ofHandler as unknown as HandlerOptions<Request>)
-  return { handle, path: withoutTrailingSlash(path), offered, bodyTimeLimit, pageTimeLimit }
+  return { handle: openHandler(options), path: withoutTrailingSlash(path), offered, bodyTimeLimit, pageTimeLimit }
 }
 
 /** What is known of a call. Each step adds to it. */

@@ -1,6 +1,6 @@
 import { optional, requireOptions } from '../options.ts'
 import type { Name } from '../rules/name.ts'
-import { isParted } from '../rules/overlap.ts'
+import { isSeparated } from '../rules/overlap.ts'
 import type { LookUp, LookUpResult, NamesBelow, Registration, Team } from '../rules/registration.ts'
 import { createUuidGenerator, timeOfUuid } from '../runtime/uuid.ts'
 import { isOnPage, type ReleaseKeys, toTeam, toUuid } from '../store/arguments.ts'
@@ -195,13 +195,13 @@ export function createMemoryBackend(): StoreBackend {
 function findBelow(base: string, all: readonly StoredRegistration[], teamId: string): NamesBelow {
   const end = `.${base}`
   const below = all.filter(({ domain }) => domain.endsWith(end))
-  const within = below.filter(stored => !isParted(stored, base))
+  const within = below.filter(stored => !isSeparated(stored, base))
   const own = within.filter(stored => stored.teamId === teamId)
   return {
     ownDomains: own.slice(0, 3).map(({ domain }) => domain),
     ownCount: own.length,
     heldByOthers: own.length < within.length,
-    behindSuffixes: below.filter(stored => isParted(stored, base)),
+    behindSuffixes: below.filter(stored => isSeparated(stored, base)),
   }
 }
 

@@ -1,7 +1,7 @@
 import { classifyHostname, type InvalidHostname } from '../hostname/classify.ts'
 import { ancestorsOf, baseOf, isWildcard, type Name, wildcardOver } from '../rules/name.ts'
 import { covers } from '../rules/overlap.ts'
-import type { Registration } from '../rules/registration.ts'
+import { NO_CALLING_TEAM, type Registration } from '../rules/registration.ts'
 import { toName } from '../rules/submitted.ts'
 import { type DomainStore, MOST_AT_ONCE } from '../store/contract.ts'
 import { letOthersRun } from '../time/let-others-run.ts'
@@ -47,7 +47,7 @@ export async function findOwners(store: DomainStore, hostnames: readonly string[
     if (start > 0) await letOthersRun()
     const batch = hostnames.slice(start, start + MOST_AT_ONCE).map(hostname => ({ hostname, name: readHost(hostname) }))
     const domains = new Set(batch.flatMap(({ name }) => (name ? coveringDomains(name) : [])))
-    const { registrations } = await find({ teamId: '', domains: [...domains], bases: [] })
+    const { registrations } = await find({ teamId: NO_CALLING_TEAM, domains: [...domains], bases: [] })
     const found = new Map(registrations.map(registration => [registration.domain, registration]))
     for (const { hostname, name } of batch) {
       const registration = name ? findCovering(name, found) : null

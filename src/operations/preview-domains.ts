@@ -1,6 +1,6 @@
 import { type KeyContext, requireScope } from '../keys/key-context.ts'
 import { judgeAll, type Verdict } from '../rules/overlap.ts'
-import { createLookUp, toRoom } from '../rules/request.ts'
+import { createLookUp } from '../rules/request.ts'
 import { isName, readSubmitted } from '../rules/submitted.ts'
 import type { DomainStore } from '../store/contract.ts'
 import { waitForStore } from '../time/deadline.ts'
@@ -15,6 +15,7 @@ import {
   tryStore,
 } from './call.ts'
 import { askAboutNames, checkNamesRule } from './check-names.ts'
+import { toRoom } from './limit.ts'
 import type { RegisterDomainsOptions } from './register-domains.ts'
 
 type PreviewOptions = OperationOptions & Pick<RegisterDomainsOptions, 'checkNames'>
@@ -66,7 +67,6 @@ export async function runPreview(
     return { verdicts: judgeAll(team.id, names, found), found }
   })
   const room = maxDomains === null ? null : toRoom(maxDomains, found.teamCount)
-  if (room instanceof Error) throw room
   const idOf = new Map(found.registrations.map(({ domain, domainId }) => [domain, domainId]))
   let used = 0
   const results = submitted.map((read, index): PreviewResult => {

@@ -1,4 +1,4 @@
-import type { Registration } from '../rules/registration.ts'
+import { NO_CALLING_TEAM, type Registration } from '../rules/registration.ts'
 import { toName } from '../rules/submitted.ts'
 import type { DomainStore } from '../store/contract.ts'
 import { letOthersRun } from '../time/let-others-run.ts'
@@ -123,7 +123,7 @@ async function confirm(store: DomainStore, corrections: readonly Correction[]): 
   const domainOf = (each: Correction) =>
     each.action === 'add' ? each.registration.domain : (toName(each.watched.domain)?.domain ?? each.watched.domain)
   const domains = [...new Set(corrections.map(domainOf))]
-  const { registrations } = await find({ teamId: '', domains, bases: [] })
+  const { registrations } = await find({ teamId: NO_CALLING_TEAM, domains, bases: [] })
   await letOthersRun()
   const found = new Map(registrations.map(registration => [registration.domainId, registration]))
   // A transferred name stays watched under its former ID until it is watched under the new one.

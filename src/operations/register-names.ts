@@ -3,10 +3,11 @@ import { describeError, withoutNumbers } from '../errors/failure-log.ts'
 import { isolate, type Progress } from '../outbox/isolate.ts'
 import { judgeAll, type Verdict } from '../rules/overlap.ts'
 import type { LookUpResult, Registration, SavedRegistrations, Team } from '../rules/registration.ts'
-import { createRegistrationRequest, findLimitError } from '../rules/request.ts'
+import { countCreated, createRegistrationRequest } from '../rules/request.ts'
 import type { Submitted } from '../rules/submitted.ts'
 import type { DomainStore } from '../store/contract.ts'
 import { type Deadline, waitForStore } from '../time/deadline.ts'
+import { findLimitError } from './limit.ts'
 
 /** The outcome for a submitted name. */
 export type Outcome =
@@ -137,7 +138,7 @@ async function registerBatch(
   const found = requireFound(registered)
   if (!limit) return { outcomes: toOutcomes(part, judgeAll(teamId, part, found), registered, ownIds) }
   const verdicts = judgeAll(teamId, names, found)
-  const limitError = findLimitError(limit.maxDomains, found, verdicts)
+  const limitError = findLimitError(limit.maxDomains, found.teamCount, countCreated(verdicts))
   if (limitError) return { limitError, own: findOwn(names, found, ownIds) }
   const ofPart = places.map(place => verdicts[place] as Verdict)
   return { outcomes: toOutcomes(part, ofPart, registered, ownIds) }

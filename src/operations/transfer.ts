@@ -1,9 +1,9 @@
 import { isText, type Rule, requireOptions } from '../options.ts'
-import { toLimitError } from '../rules/request.ts'
 import type { DomainStore, TransferFindings } from '../store/contract.ts'
 import { CALL_TIME_LIMIT, createDeadline } from '../time/deadline.ts'
 import { requireActiveTeam, requireMethod } from './call.ts'
 import { eachPageHeld } from './each-registration.ts'
+import { findLimitError } from './limit.ts'
 
 /** Options of {@link transfer}. */
 export interface TransferOptions {
@@ -67,12 +67,12 @@ export async function transfer(store: DomainStore, options: TransferOptions): Pr
   const { id: to, maxDomains } = await requireActiveTeam(options.to, keyContext, store, createDeadline(CALL_TIME_LIMIT))
   if (from === to) throw new TypeError('The options "from" and "to" must be different teams')
   const needsCount = typeof maxDomains === 'number'
-  const findLimitError = ({ teamCount }: Omit<TransferFindings, 'registrations'>, added: number) =>
-    needsCount ? toLimitError(maxDomains, teamCount, added) : null
+  const findError = (teamCount: number | undefined, added: number) =>
+    needsCount ? findLimitError(maxDomains, teamCount, added) : null
   const total: Transferred[] = []
 
   async function transferStep(domains: readonly string[]): Promise<void> {
-    const judge = (found: TransferFindings) => findLimitError(found, found.registrations.length)
+    const judge = (found: TransferFindings) => findError(found.teamCount, found.registrations.length)
     const decide = (found: TransferFindings) => judge(found) === null
     const { found, saved } = await transferSome({ from, to, domains, needsCount, decide })
     const limitError = found.registrations.length > 0 && judge(found)
@@ -87,7 +87,7 @@ export async function transfer(store: DomainStore, options: TransferOptions): Pr
   else {
     if (needsCount) {
       const count = requireMethod(store, 'count')
-      const limitError = findLimitError({ teamCount: await count({ teamId: to }) }, await count({ teamId: from }))
+      const limitError = findError(await count({ teamId: to }), await count({ teamId: from }))
       if (limitError) throw limitError
     }
     for await (const page of eachPageHeld(store, from)) await transferStep(page.map(({ domainId }) => domainId))

@@ -7,6 +7,7 @@ import {
   type ImportFindings,
   type LookUpResult,
   type NamesBelow,
+  NO_CALLING_TEAM,
   type Registration,
 } from './registration.ts'
 import type { ConflictCode, DnsRecord, Submitted } from './submitted.ts'
@@ -88,7 +89,7 @@ export function judge(name: Submitted, teamId: string, holdings: Holdings): Verd
     return toVerdict('wildcard_conflict', message, { conflicts, count: 1 })
   }
 
-  const below = isWildcard(name.domain) ? addNoLongerParted(holdings.below(name), name, teamId) : null
+  const below = isWildcard(name.domain) ? addNoLongerSeparated(holdings.below(name), name, teamId) : null
   if (below && below.ownCount > 0) {
     const { ownDomains, ownCount: count } = below
     return toVerdict('subdomain_conflict', explainSubdomains(name, below), { conflicts: ownDomains.slice(0, 3), count })
@@ -117,17 +118,18 @@ const notAsked = {
  */
 export function covers(wildcard: string, name: Name): boolean {
   const base = baseOf(wildcard)
-  return !isParted(name, base) || registrableDomainOf(base) === null
+  return !isSeparated(name, base) || registrableDomainOf(base) === null
 }
 
 /** Returns whether a public suffix separates a name from a base above it. */
-export const isParted = ({ registrableDomain }: Name, base: string): boolean => registrableDomain.length > base.length
+export const isSeparated = ({ registrableDomain }: Name, base: string): boolean =>
+  registrableDomain.length > base.length
 
 /**
  * Adds the names that are no longer separated from the base by a public suffix: today's list determines what a new
  * wildcard covers.
  */
-function addNoLongerParted(below: NamesBelow, wildcard: Name, teamId: string): NamesBelow {
+function addNoLongerSeparated(below: NamesBelow, wildcard: Name, teamId: string): NamesBelow {
   const covered = below.behindSuffixes.filter(
     ({ domain }) => registrableDomainOf(domain) === wildcard.registrableDomain,
   )
@@ -228,7 +230,7 @@ export function createHoldings(teamId: string, bases: readonly string[], found: 
       if (belowBases.size === 0) return
       for (const base of ancestorsOf(name.domain)) {
         const below = belowBases.get(base)
-        if (below && !isParted(name, base)) belowBases.set(base, addBelow(below, added, teamId))
+        if (below && !isSeparated(name, base)) belowBases.set(base, addBelow(below, added, teamId))
       }
     },
   }
@@ -244,12 +246,6 @@ export type ImportConflict = ConflictCode | 'id_is_taken' | 'domain_has_another_
 
 /** The verdict on a registration to import. */
 type ImportVerdict = 'imported' | 'existing' | ImportConflict
-
-/**
- * Passed as the ID of the calling team, although no team has this ID: an import contains registrations of several
- * teams, none of which makes the call.
- */
-export const NO_CALLING_TEAM = ''
 
 /**
  * Judges registrations one after another, as if the earlier ones were already saved.

@@ -47,7 +47,7 @@ export interface Change extends Name {
 
 /** A query for registrations by name. The findings do not depend on the suffix list. Any of the arrays may be empty. */
 export interface LookUp {
-  /** The calling team. */
+  /** The calling team; {@link NO_CALLING_TEAM} if no team makes the call. */
   readonly teamId: string
   /** The distinct canonical names to look up exactly. A wildcard is looked up literally. */
   readonly domains: readonly string[]
@@ -56,6 +56,9 @@ export interface LookUp {
   /** Whether to count the team's registrations, because the team has a limit. Default: no. */
   readonly needsCount?: boolean | undefined
 }
+
+/** The ID of no team, for lookups that concern several teams, such as those of imports. */
+export const NO_CALLING_TEAM = ''
 
 /** The findings for a {@link LookUp}. */
 export interface LookUpResult {

@@ -1,9 +1,12 @@
-import type { ApiError } from '../errors/api-error.ts'
-import { domainLimitReached, internalError } from '../errors/call-errors.ts'
-import { describe } from '../options.ts'
 import { ancestorsOf, wildcardOver } from './name.ts'
-import { findBases, isAllowed, judgeAll, judgeImports, NO_CALLING_TEAM, type Verdict } from './overlap.ts'
-import type { ImportRequest, LookUp, LookUpResult, Registration, RegistrationRequest } from './registration.ts'
+import { findBases, isAllowed, judgeAll, judgeImports, type Verdict } from './overlap.ts'
+import {
+  type ImportRequest,
+  type LookUp,
+  NO_CALLING_TEAM,
+  type Registration,
+  type RegistrationRequest,
+} from './registration.ts'
 import type { Submitted } from './submitted.ts'
 
 /** The limit of a team. The limit applies to all names of a call together. */
@@ -43,7 +46,7 @@ export function createRegistrationRequest(call: SubmittedCall): RegistrationRequ
     ...(willSave && { willSave }),
     decide(found) {
       const verdicts = judgeAll(teamId, judged, found)
-      if (limit && findLimitError(limit.maxDomains, found, verdicts)) return []
+      if (limit && !isWithinLimit(limit.maxDomains, found.teamCount, countCreated(verdicts))) return []
       return judged.filter((name, index) => verdicts[index]?.status === 'created' && part?.has(name) !== false)
     },
   }
@@ -70,37 +73,20 @@ export function createLookUp(teamId: string, names: readonly Submitted[], needsC
  * same findings.
  */
 
+/** Returns how many names of a call are new. */
+export const countCreated = (verdicts: readonly Verdict[]): number =>
+  verdicts.filter(({ status }) => status === 'created').length
+
 /**
- * Checks a call against the limit of its team. A call that adds nothing is always within the limit.
+ * Returns whether a call is within the limit of its team; `false` if the store did not count. A call that adds nothing
+ * is always within the limit.
  *
- * @param verdicts The verdicts on all names of the call.
- * @returns `null` if the call is within the limit, otherwise its error: 403 `domain_limit_reached`, or 500
- *   `internal_error` if the store did not count.
+ * @param added How many names the call adds.
  */
-export const findLimitError = (maxDomains: number, { teamCount }: LookUpResult, verdicts: readonly Verdict[]) =>
-  toLimitError(maxDomains, teamCount, verdicts.filter(({ status }) => status === 'created').length)
+export const isWithinLimit = (maxDomains: number, teamCount: number | undefined, added: number): boolean =>
+  isCount(teamCount) && (added === 0 || added <= maxDomains - teamCount)
 
-/** Compares the number of names that a call adds with the limit; see {@link findLimitError}. */
-export function toLimitError(maxDomains: number, teamCount: number | undefined, added: number): ApiError | null {
-  const room = toRoom(maxDomains, teamCount)
-  if (typeof room !== 'number') return room
-  return added === 0 || added <= room ? null : domainLimitReached({ maxDomains, teamCount: maxDomains - room, added })
-}
-
-/**
- * @returns How many more names the team may have; below 0 if it has more than its limit. Or the error if the store did
- *   not count.
- */
-export function toRoom(maxDomains: number, teamCount: number | undefined): number | ApiError {
-  if (teamCount === undefined || !Number.isSafeInteger(teamCount)) {
-    const cause = new TypeError(
-      'The team has "maxDomains", so the store must return an integer "teamCount" if the request has "needsCount"; ' +
-        `it is ${describe(teamCount)}. See DomainStore`,
-    )
-    return internalError('The limit of the team could not be checked.', cause)
-  }
-  return maxDomains - teamCount
-}
+export const isCount = (teamCount: unknown): teamCount is number => Number.isSafeInteger(teamCount)
 
 /**
  * @param rows At most 1,000 registrations, with canonical names.

@@ -86,7 +86,7 @@ const hostname = parameter.refine(text => isName(readSubmitted(text)), {
   abort: true,
 })
 
-function isPlainName(text: string): boolean {
+function mayHaveNamesBelow(text: string): boolean {
   const { domain } = toName(text) as Name
   return !isWildcard(domain) && !isAddress(domain)
 }
@@ -110,7 +110,7 @@ export const requests = {
   ),
   list: z.object({
     below: hostname
-      .refine(isPlainName, 'must be a name such as "example.com": nothing is below a wildcard or an IP address.')
+      .refine(mayHaveNamesBelow, 'must be a name such as "example.com": nothing is below a wildcard or an IP address.')
       .optional()
       .describe('Only registrations below this name, at any depth. Cannot be combined with `domain`.'),
     domain: hostname.optional().describe('Only the registration of exactly this hostname.'),

@@ -150,7 +150,7 @@ async function createStoreWithout(state: string) {
 }
 
 describe('the recipes for tracing and metrics', () => {
-  test('examples/opentelemetry.ts creates a span for each step, within which are its pushes and queries, and counts names', async () => {
+  test('examples/opentelemetry.ts creates nested spans, and counts names', async () => {
     const { context, metrics, ROOT_CONTEXT, trace } = await import('@opentelemetry/api')
     const { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } = await import(
       '@opentelemetry/sdk-trace-base'

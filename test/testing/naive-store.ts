@@ -8,7 +8,7 @@ import {
   type TakeRequest,
 } from '../../src/outbox/contract.ts'
 import { ancestorsOf, type Name } from '../../src/rules/name.ts'
-import { isParted } from '../../src/rules/overlap.ts'
+import { isSeparated } from '../../src/rules/overlap.ts'
 import type { Change, LookUp, LookUpResult, NamesBelow, Registration, Team } from '../../src/rules/registration.ts'
 import type { ListPage } from '../../src/store/arguments.ts'
 import {
@@ -233,7 +233,7 @@ export function createNaiveStore(setup: StoreSetup, changes: Partial<Steps> = {}
         .map(row => steps.toRegistration(row, tables)),
       below: bases.map(base => {
         const below = rows.filter(row => steps.isBelow(row, base))
-        const [behind, inside] = [true, false].map(parted => below.filter(row => isParted(row, base) === parted))
+        const [behind, inside] = [true, false].map(parted => below.filter(row => isSeparated(row, base) === parted))
         const [own = [], others = []] = [true, false].map(isOwn =>
           inside?.filter(row => (row.teamId === teamId) === isOwn),
         )

@@ -83,8 +83,8 @@ export interface ManagedStore extends DomainStore {
   count(options?: Pick<ListOptions, 'teamId'>): Awaitable<number>
   /**
    * Runs one sweep: pushes the pending changes that are due, those that were never refused mostly first. Teams take
-   * turns. {@link startSynchronizing} calls this in a loop. Refused changes are retried with exponential backoff, up to an hour.
-   * Processes that share a database share the work.
+   * turns. {@link startSynchronizing} calls this in a loop. Refused changes are retried with exponential backoff, up to
+   * an hour. Processes that share a database share the work.
    *
    * @throws {TypeError} if an option is invalid or unknown.
    */

@@ -1,6 +1,6 @@
 /**
- * Runs the checks of `in-page.js` in Chromium and in the engines of other browsers, if these are installed: Firefox, and
- * WebKit's MiniBrowser in a virtual display.
+ * Runs the checks of `in-page.js` in Chromium and in the engines of other browsers, if these are installed: Firefox,
+ * and WebKit's MiniBrowser in a virtual display.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -74,7 +74,7 @@ function createService() {
   })
 }
 
-/** @param start Opens an address in a browser. Returns how to close it, and a promise that resolves if it ends early. */
+/** @param start Opens an address in a browser. Returns how to close it, and a promise of its early end. */
 async function tryIn(start) {
   const folder = mkdtempSync(join(tmpdir(), 'engine-'))
   const service = createService()

@@ -1,5 +1,5 @@
 /**
- * Pastes the first program of each page in `docs/` into an empty folder, and on some pages the first program of each
+ * Pastes the first program of each page in `docs/`, and that of AGENTS.md, into an empty folder, and on some pages the first program of each
  * section, with the packed package and with the packages that the program imports. The compiler checks each program,
  * and each program runs, except the ones that the rule `needs` names.
  */
@@ -61,9 +61,9 @@ function findPrograms(file) {
   })
 }
 
-const programs = readdirSync(join(root, 'docs'))
-  .filter(file => file.endsWith('.md'))
-  .flatMap(findPrograms)
+const programs = [...readdirSync(join(root, 'docs')).filter(file => file.endsWith('.md')), '../AGENTS.md'].flatMap(
+  findPrograms,
+)
 
 /** Copies the programs of the package that a program imports, and those that they import. */
 function copyExamples({ program, folder }) {

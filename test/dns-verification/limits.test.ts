@@ -144,6 +144,16 @@ describe('a caller who leaves', () => {
   })
 })
 
+test('a resolver whose call is over sends nothing', async () => {
+  const server = await serveRecords({})
+  const call = new AbortController()
+  const { resolveTxt, negativeTtl } = openNodeResolver(dns, { servers: [server.address] }, call.signal)
+  call.abort(new Error('left'))
+  await expect(resolveTxt('a.com', { zone: 'a.com', signal: call.signal })).rejects.toThrow('left')
+  await expect(negativeTtl?.('a.com')).rejects.toThrow('left')
+  expect(server.asked).toEqual([])
+})
+
 describe('a resolver that does not work', () => {
   const broken: [string, ResolveTxt][] = [
     ['throws', () => raise(new TypeError('fetch failed'))],

@@ -70,8 +70,9 @@ export class AddList {
     const { names } = this
     function* addAll() {
       for (const name of pasted) yield names.add(name)
+      return true
     }
-    await this.#inSlices(addAll())
+    if (!(await this.#inSlices(addAll()))) return
     const isNothing = pasted.every(name => name.trim() === '')
     this.notice = isNothing ? words => words.nothingFound : undefined
     if (isNothing) return this.#around.changed()

@@ -154,3 +154,28 @@ test('a record that lacks a field is not shown, and its name cannot be registere
   adding.names.enterPreviews([{ ...rejection, record: { type: 'TXT', name: '_x.a.com' } } as never])
   expect([adding.names.count('hopeless'), adding.records]).toEqual([1, []])
 })
+
+test('Enter keeps what typing has found while all names are here, and asks nobody', async () => {
+  const { team, store, calls } = open()
+  await registerDomains(caller, { domains: ['keep.example.com', 'shop.example.org'] }, store)
+  await team.load()
+  team.type('sho')
+  const before = calls.length
+  team.search()
+  expect(team.shown.map(({ domain }) => domain)).toEqual(['shop.example.org'])
+  expect(calls.length).toBe(before)
+})
+
+test('while a long list is read, other tasks have their turn, and a cleared list gets no more names', async () => {
+  const { adding } = open()
+  let turns = 0
+  const timer = setInterval(() => {
+    turns += 1
+  })
+  const reading = adding.paste(names(200_000).join('\n'))
+  await until(() => turns > 1 && adding.names.size > 0)
+  adding.clear()
+  await reading
+  clearInterval(timer)
+  expect([adding.names.size, adding.status]).toEqual([0, undefined])
+})

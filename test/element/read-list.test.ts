@@ -46,6 +46,22 @@ test('columns have the titles of the first row, if it has no name', () => {
   expect(read('1\ta.com\n2\tb.com')).toMatchObject({ columns: [{ title: '' }, { title: '' }], likely: 1 })
 })
 
+test('a wide table keeps only the cells that are not empty', () => {
+  const list = read(`Host${';'.repeat(24_000)}Note\n${'b.com;\n'.repeat(6000)}`)
+  const columns = 'columns' in list ? list.columns : []
+  expect(columns.map(({ number, title, cells }) => [number, title, cells.length])).toEqual([
+    [1, 'Host', 6000],
+    [24_001, 'Note', 0],
+  ])
+  expect(read(';'.repeat(24_000))).toEqual({ names: [';'.repeat(24_000)] })
+  expect(read(`${';'.repeat(24_000)}\n;;`)).toEqual({ names: [] })
+})
+
+test('a long line without a name is one entry', () => {
+  const dots = '.'.repeat(80_000)
+  expect(namesOf(dots)).toEqual([dots])
+})
+
 test('a list of 200,000 lines is read at once', () => {
   const lines = Array.from({ length: 200_000 }, (_, index) => `${index};n${index}.com;"x"`)
   expect(namesOf(lines.join('\n'))).toHaveLength(200_000)

@@ -6,8 +6,8 @@ import { createDnsVerification, type DnsVerificationOptions } from '../../src/dn
 import { openNodeResolver } from '../../src/dns-verification/resolver.ts'
 import { previewDomains, registerDomains } from '../../src/index.ts'
 import { createStore, team1 } from '../fixtures.ts'
-import { type DnsServer, type Reply, txt } from './dns-server.ts'
-import { serveRecords } from './serve-dns.ts'
+import { type DnsServer, type Reply, type Script, txt } from './dns-server.ts'
+import { serveDns, serveRecords } from './serve-dns.ts'
 
 const label = '_example-challenge'
 const secret = 'the secret of the tests, 32 bytes and more'
@@ -112,6 +112,19 @@ describe('each row of what the DNS may say', () => {
     expect(result).toMatchObject({ code: 'invalid_domain', record: await record('1', 'example.com') })
     expect(result.reason).toBe(expected.startsWith('The DNS') ? 'dns_unreachable' : 'not_verified')
   })
+})
+
+test.each<[string, Script]>([
+  [
+    'a cut-off answer, and silence over TCP',
+    (_, __, transport) => (transport === 'udp' ? { isTruncated: true } : null),
+  ],
+  ['bytes that are no message', () => Buffer.from('no message')],
+])('%s is no answer: the record may or may not be there', async (_, script) => {
+  const server = await serveDns(script)
+  const [result] = await create(server, {}, 300).verify('1', ['example.com'])
+  expect(result).toMatchObject({ status: 'unreachable', at: at('example.com') })
+  expect(server.asked[0]).toBe(`TXT ${at('example.com')}`)
 })
 
 describe('where the record may lie', () => {

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { explainError, findSecrets, readTarget } from './address.ts'
+import { explainError, findSecrets, readTarget } from './database-address.ts'
 import { type Command, type Invocation, type ProgramProcess, UsageError, type Values } from './command.ts'
 import { hasNoTables, type OpenDatabase, openDatabase } from './database.ts'
 import { doctor, status } from './doctor.ts'

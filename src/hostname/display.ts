@@ -1,5 +1,5 @@
 import { isInPublicDns } from './public-suffix.ts'
-import { showHostname } from './shown-hostname.ts'
+import { showHostname } from './display-rules.ts'
 
 /**
  * Returns a hostname as people read it: each label in Unicode if that is safe, otherwise as an A-label. The result is

@@ -171,14 +171,14 @@ describe('docs/README.md', () => {
   })
 })
 
-test('each of thirty questions of a first month has a heading that answers it', () => {
+test('each question of a first month has a heading that answers it', () => {
   const questions: readonly { answers: readonly string[] }[] = JSON.parse(read('test/browser/questions.json'))
   const isMissing = (place: string) => {
     const [page, anchor] = place.split('#')
     const file = `docs/${page}.md`
     return !guides.includes(file) || (anchor !== undefined && !anchorsOf(file).includes(anchor))
   }
-  expect(questions).toHaveLength(30)
+  expect(questions.length).toBeGreaterThan(40)
   expect(questions.flatMap(({ answers }) => answers.filter(isMissing))).toEqual([])
 })
 

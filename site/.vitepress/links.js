@@ -1,5 +1,6 @@
 /** Maps files of the repository to pages of the site, and adapts the links and anchors in their text. */
-import { dirname, join, relative } from 'node:path/posix'
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, dirname, join, relative } from 'node:path/posix'
 
 /**
  * Finds the page of the site that shows a file.
@@ -36,7 +37,10 @@ export function toAnchor(heading) {
 export function adaptMarkdown(md, root) {
   md.core.ruler.push('repository', ({ tokens, env }) => {
     const source = relative(root, env.realPath ?? env.path)
-    for (const token of tokens) resolveLinks(token, source)
+    for (const token of tokens) {
+      resolveLinks(token, source)
+      describePictures(token, source, root)
+    }
     makeTabs(tokens, source)
     if (/^docs\/(?:errors|results|reasons[\w-]*)\.md$/.test(source)) addCodeAnchors(tokens)
   })
@@ -52,6 +56,32 @@ function resolveLinks({ children }, source) {
     const [path, anchor] = href.split('#')
     link.attrSet('href', `/${toPage(join(dirname(source), path))}${anchor ? `#${anchor}` : ''}`)
   }
+}
+
+/** Gives each picture its size, so that its place is kept, and each screenshot its twin for the dark theme. */
+function describePictures(token, source, root) {
+  token.children = token.children?.flatMap(child => {
+    if (child.type !== 'image') return [child]
+    const file = join(dirname(source), child.attrGet('src'))
+    for (const [name, value] of Object.entries(readSize(join(root, file)))) child.attrSet(name, value)
+    const dark = `site/dark/${basename(file)}`
+    if (!existsSync(join(root, dark))) return [child]
+    const twin = Object.assign(Object.create(Object.getPrototypeOf(child)), child, {
+      attrs: child.attrs.map(pair => [...pair]),
+    })
+    twin.attrSet('src', relative(dirname(source), dark))
+    twin.attrJoin('class', 'on-dark')
+    child.attrJoin('class', 'on-light')
+    return [child, twin]
+  })
+}
+
+/** Reads the size of a PNG, from its first chunk, or of an SVG, from its first tag. */
+function readSize(file) {
+  const bytes = readFileSync(file)
+  if (file.endsWith('.png')) return { width: `${bytes.readUInt32BE(16)}`, height: `${bytes.readUInt32BE(20)}` }
+  const [, width, height] = /^<svg [^>]*width="(\d+)" height="(\d+)"/.exec(bytes.toString())
+  return { width, height }
 }
 
 /**

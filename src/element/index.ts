@@ -52,6 +52,13 @@ export type DomainRegistrationProps = Partial<
   readonly [Name in keyof DomainRegistrationEvents as `on${Name}`]?: (event: DomainRegistrationEvents[Name]) => void
 }
 
+/**
+ * The class of the element, which the module has defined as `domain-registration`.
+ *
+ * @example
+ * const element = new DomainRegistrationElement()
+ * element instanceof HTMLElement // true
+ */
 export const DomainRegistrationElement: {
   new (): DomainRegistrationElement
   readonly prototype: DomainRegistrationElement

@@ -1,10 +1,11 @@
-import type { Scope } from '../keys/key-context.ts'
-import type { OperationCall } from '../operations/call.ts'
+import type { KeyContext, Scope } from '../keys/key-context.ts'
+import type { CallProgress } from '../operations/call.ts'
 import { runDelete } from '../operations/delete-domains.ts'
 import { runExport, runList } from '../operations/list-domains.ts'
 import { runPreview } from '../operations/preview-domains.ts'
 import { type RegisterDomainsOptions, runRegister } from '../operations/register-domains.ts'
-import { parseFormat, type Query } from '../wire/requests.ts'
+import type { DomainStore } from '../store/contract.ts'
+import { parseFormat, type Query, requests, takeParameters } from '../wire/requests.ts'
 import type {
   DeleteDomainsResponse,
   ListDomainsResponse,
@@ -13,6 +14,16 @@ import type {
 } from '../wire/response.ts'
 import { type Export, exportFormats } from './export.ts'
 import type { OperationName } from './request.ts'
+
+/** Everything that an operation needs. */
+interface OperationCall {
+  readonly keyContext: KeyContext
+  /** The parsed body of a POST, or the parameters of a GET. */
+  readonly input: unknown
+  readonly store: DomainStore
+  readonly options: RegisterDomainsOptions
+  readonly progress: CallProgress
+}
 
 type OperationAnswer = RegisterDomainsResponse | PreviewDomainsResponse | DeleteDomainsResponse | ListDomainsResponse
 
@@ -32,7 +43,7 @@ export interface HttpOperation {
   /** The optional methods of a store that the operation needs. */
   readonly needs: readonly ('find' | 'release' | 'list')[]
   /** @returns The JSON of the response, or an export that has begun. */
-  run(call: OperationCall<RegisterDomainsOptions>): Promise<OperationAnswer | Export>
+  run(call: OperationCall): Promise<OperationAnswer | Export>
 }
 
 /** All operations, each with its route, its scope, and the function of the core that performs the operation. */
@@ -42,37 +53,41 @@ export const operations: Readonly<Record<OperationName, HttpOperation>> = {
     suffix: '',
     scope: 'domains:create',
     needs: [],
-    run: runRegister,
+    run: ({ keyContext, input, store, options, progress }) => runRegister(keyContext, input, store, options, progress),
   },
   preview: {
     method: 'POST',
     suffix: '/preview',
     scope: 'domains:create',
     needs: ['find'],
-    run: runPreview,
+    run: ({ keyContext, input, store, options: { timeLimit, checkNames }, progress }) =>
+      runPreview(keyContext, input, store, { timeLimit, checkNames }, progress),
   },
   delete: {
     method: 'POST',
     suffix: '/delete',
     scope: 'domains:delete',
     needs: ['release'],
-    run: runDelete,
+    run: ({ keyContext, input, store, options: { timeLimit }, progress }) =>
+      runDelete(keyContext, input, store, { timeLimit }, progress),
   },
   list: {
     method: 'GET',
     suffix: '',
     scope: 'domains:read',
     needs: ['list'],
-    run: runList,
+    run: ({ keyContext, input, store, options: { timeLimit }, progress }) =>
+      runList(keyContext, takeParameters(input as Query, requests.list), store, { timeLimit }, progress),
   },
   export: {
     method: 'GET',
     suffix: '/export',
     scope: 'domains:read',
     needs: ['list'],
-    async run(call) {
-      const format = exportFormats[parseFormat(call.input as Query)]
-      return { format, pages: await runExport(call) }
+    async run({ keyContext, input, store, options: { timeLimit }, progress }) {
+      const format = exportFormats[parseFormat(input as Query)]
+      const query = takeParameters(input as Query, requests.export)
+      return { format, pages: await runExport(keyContext, query, store, { timeLimit }, progress) }
     },
   },
 }

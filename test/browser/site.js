@@ -194,6 +194,24 @@ const searches = [
   ['add an error code', /contributing/],
   ['mutation', /contributing|proof/],
   ['release a new version', /contributing/],
+  // The element in somebody's page.
+  ['react', /element-frameworks/],
+  ['vue', /element-frameworks/],
+  ['angular', /element-frameworks/],
+  ['JSX', /element-frameworks/],
+  ['event', /customers-page|element-frameworks/],
+  ['dark mode', /customers-page/],
+  ['theme', /customers-page/],
+  ['translate', /customers-page/],
+  ['CSP', /customers-page|element-frameworks/],
+  ['iframe', /customers-page|element-frameworks/],
+  ['rtl', /customers-page/],
+  ['accessibility', /customers-page/],
+  ['custom domains', /custom-domains/],
+  ['Caddy', /custom-domains/],
+  ['nginx', /custom-domains|your-server/],
+  ['Host header', /custom-domains/],
+  ['TXT record', /check-names/],
 ]
 
 test('the search finds the right guide for each word and question', async () => {
@@ -214,7 +232,7 @@ test('the search finds the right guide for each word and question', async () => 
   })
 })
 
-test('the first or second hit of the search answers each of thirty questions of a first month', async () => {
+test('the first or second hit of the search answers each question of a first month', async () => {
   const questions = JSON.parse(readFileSync(new URL('questions.json', import.meta.url), 'utf8'))
   const toPlace = link =>
     decodeURIComponent(link)
@@ -314,8 +332,66 @@ test('the playground classifies each hostname in test/vectors as Node does', asy
 test('the first page shows the element, with corrections from the service in the page', async () => {
   await visit('/', {}, async page => {
     await page.getByRole('button', { name: 'Use all 2 corrections' }).click()
-    await page.getByRole('button', { name: 'Register 3 names' }).click()
-    await page.getByRole('heading', { name: 'Registered names (5)' }).waitFor()
+    await page.getByRole('button', { name: 'Register 4 names' }).click()
+    await page.getByRole('heading', { name: 'Registered names (6)' }).waitFor()
+  })
+})
+
+for (const viewport of [
+  { width: 1200, height: 900 },
+  { width: 375, height: 700 },
+])
+  test(`on a screen of ${viewport.width} pixels, nothing on the first page moves while the element is loaded`, async () => {
+    await visit('/', { viewport }, async page => {
+      await page.getByRole('button', { name: 'Use all 2 corrections' }).waitFor()
+      const shift = await page.evaluate(
+        () =>
+          new Promise(resolve => {
+            const observer = new PerformanceObserver(list => {
+              observer.disconnect()
+              resolve(list.getEntries().reduce((sum, { value }) => sum + value, 0))
+            })
+            observer.observe({ type: 'layout-shift', buffered: true })
+            setTimeout(() => resolve(0), 1000)
+          }),
+      )
+      assert.ok(shift < 0.1, `${shift}`)
+      const place = page.locator('.live')
+      const reserved = await place.evaluate(node => Number.parseFloat(getComputedStyle(node).minHeight))
+      assert.equal((await place.boundingBox()).height, reserved, 'the element is not taller than its place')
+    })
+  })
+
+test('the first screen shows the program, and the first page leads to the source', async () => {
+  await visit('/', { viewport: { width: 1200, height: 900 } }, async page => {
+    const code = await page.locator('.first pre').first().boundingBox()
+    assert.ok(code.y + code.height < 900, `${code.y + code.height}`)
+    await page.getByRole('link', { name: 'Source' }).waitFor()
+  })
+})
+
+test('each picture has its size, and a screenshot is dark in the dark scheme', async () => {
+  const pictures = guides.flatMap(guide => pages.get(guide).match(/<img [^>]+>/g) ?? [])
+  assert.ok(pictures.length > 5)
+  assert.deepEqual(
+    pictures.filter(picture => !/ width="\d+" height="\d+"/.test(picture)),
+    [],
+  )
+  for (const [colorScheme, shown] of [
+    ['light', 'on-light'],
+    ['dark', 'on-dark'],
+  ])
+    await visit('/docs/customers-page.html', { colorScheme }, async page => {
+      const visible = page.locator('main img').filter({ visible: true })
+      assert.deepEqual(await visible.evaluateAll(images => images.map(image => image.className)), [shown])
+    })
+})
+
+test('a visitor of the playground finds names of both teams, and a list with corrections', async () => {
+  await visit('/playground.html', {}, async page => {
+    await page.getByRole('list', { name: 'Registered by team 1' }).getByText('*.example.org').waitFor()
+    await page.getByRole('list', { name: 'Registered by team 2' }).getByText('www.example.com').waitFor()
+    await page.getByRole('region', { name: 'Team 1' }).getByText('localhost', { exact: true }).first().waitFor()
   })
 })
 

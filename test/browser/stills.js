@@ -1,5 +1,5 @@
 /**
- * Takes the screenshot of `examples/customers.ts` in `docs/pictures`, and makes the social card of the site,
+ * Takes the screenshots of `examples/customers.ts` in `docs/pictures` and `site/dark`, and makes the social card of the site,
  * `site/card.png`, from `site/card.svg`: `node --test test/browser/stills.js`.
  */
 import { readFileSync } from 'node:fs'
@@ -8,9 +8,8 @@ import { fileURLToPath } from 'node:url'
 import { startExample } from './example.js'
 
 const example = startExample('customers.ts', { address: /http:\/\/localhost:[0-9]+\// })
-const toPicture = name => fileURLToPath(new URL(`../../docs/pictures/${name}.png`, import.meta.url))
 
-test('takes a screenshot of the page for customers', async () => {
+test('takes a screenshot of the page for customers, in both schemes', async () => {
   const { page } = await example.openPage({ viewport: { width: 760, height: 1240 }, deviceScaleFactor: 1.25 })
   await page.goto(example.address)
   const field = page.getByLabel(/^Hostnames/)
@@ -28,7 +27,13 @@ test('takes a screenshot of the page for customers', async () => {
   await page.keyboard.press('Control+Enter')
   await page.getByRole('button', { name: 'Use all 2 corrections' }).waitFor()
   await page.locator('body').click({ position: { x: 1, y: 1 } })
-  await page.screenshot({ path: toPicture('customers') })
+  for (const [colorScheme, path] of [
+    ['light', '../../docs/pictures/customers.png'],
+    ['dark', '../../site/dark/customers.png'],
+  ]) {
+    await page.emulateMedia({ colorScheme })
+    await page.screenshot({ path: fileURLToPath(new URL(path, import.meta.url)) })
+  }
 })
 
 test('takes a screenshot of the social card', async () => {

@@ -1,0 +1,6 @@
+/** Gives the element a list to check, as if a visitor had dropped it. */
+export function dropList(element, list) {
+  const dataTransfer = new DataTransfer()
+  dataTransfer.setData('text/plain', list)
+  element?.shadowRoot?.querySelector('[part=add]')?.dispatchEvent(new DragEvent('drop', { dataTransfer }))
+}

@@ -33,6 +33,7 @@ try {
       'AGENTS.md',
       'CHANGELOG.md',
       'CONTRIBUTING.md',
+      'custom-elements.json',
       'package.json',
       'dist/index.js',
       'dist/index.cjs',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { build } from 'esbuild'
+import { build, type OutputFile } from 'esbuild'
 import type { PoolConfig } from 'pg'
 import { runProgram } from '../../src/cli/program.ts'
 
@@ -41,11 +41,21 @@ export async function run(
   return { code, stdout: shown, stderr: errors }
 }
 
+/** Bundled once for all tests of this process, when the first one asks. */
+let bundle: Promise<Uint8Array> | undefined
+
+async function bundleSources(): Promise<Uint8Array> {
+  const entryPoints = ['src/cli/main.ts']
+  const { outputFiles } = await build({ entryPoints, bundle: true, platform: 'node', format: 'esm', write: false })
+  return (outputFiles[0] as OutputFile).contents
+}
+
 /** Bundles the program's sources into a file, for tests that need a process. Unlike dist/, the file is never stale. */
 export async function bundleProgram(): Promise<Project & { readonly file: string }> {
+  bundle ??= bundleSources()
   const project = createProject()
   const file = join(project.folder, 'cli.mjs')
-  await build({ entryPoints: ['src/cli/main.ts'], outfile: file, bundle: true, platform: 'node', format: 'esm' })
+  writeFileSync(file, await bundle)
   return { ...project, file }
 }
 

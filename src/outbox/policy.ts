@@ -9,7 +9,7 @@ export const DEFAULT_PUSH_TIME_LIMIT = 30_000
 const firstWait = (timeLimit: number) => timeLimit / 6
 
 /** A row of the table of lines. */
-interface LineRow {
+export interface LineRow {
   readonly line: Line
   /** Which changes wait in this line, if the monitor has not refused them; see {@link lineOf}. */
   readonly changes: 'taken by at most two sweeps' | 'taken by three sweeps or more' | 'refused by the monitor'

@@ -4,7 +4,7 @@ import { createMemoryOutbox } from '../../src/memory/memory-outbox.ts'
 import { createMemoryStore } from '../../src/memory/memory-store.ts'
 import type { Push, SynchronizationErrorHandler } from '../../src/outbox/contract.ts'
 import { MonitorUnavailableError } from '../../src/outbox/contract.ts'
-import { findRow, type PolicyRow, policy } from '../../src/outbox/policy.ts'
+import { drawFirst, findRow, inOrder, type LineRow, lines, type PolicyRow, policy } from '../../src/outbox/policy.ts'
 import { createSynchronizer, leaseFor } from '../../src/outbox/synchronizer.ts'
 import type { Change, Registration } from '../../src/rules/registration.ts'
 import { manyDomains, save, toDomains, toTestRegistration } from '../../src/testing/calls.ts'
@@ -397,6 +397,60 @@ describe('the policy for a change', () => {
   })
 })
 
+describe('the table of lines', () => {
+  /** How often sweeps have taken a change, and its refusals, at both ends of what the row says. */
+  const factsOf: Readonly<Record<LineRow['changes'], readonly (readonly [number, number])[]>> = {
+    'taken by at most two sweeps': [
+      [0, 0],
+      [2, 0],
+    ],
+    'taken by three sweeps or more': [
+      [3, 0],
+      [9, 0],
+    ],
+    'refused by the monitor': [
+      [0, 1],
+      [9, 9],
+    ],
+  }
+  /** The sizes of the pushes of eleven such changes if a batch has four. */
+  const sizesOf: Readonly<Record<LineRow['together'], readonly number[]>> = {
+    'a batch': [4, 4, 3],
+    'one, then twice as many with each success': [1, 2, 4, 4],
+    one: Array(11).fill(1),
+  }
+
+  test.each(lines.flatMap(row => factsOf[row.changes].map(facts => [row.line, ...facts, row] as const)))(
+    'has the line "%s" for changes that were taken %i times and refused %i times',
+    async (line, sweeps, refusals, row) => {
+      const { outbox, sweep, monitor } = open(manyDomains(11), () => 0, 4)
+      for (let taken = 0; taken < sweeps; taken += 1) {
+        const all = inOrder.map(line => ({ line, limit: 11 }))
+        expect(await outbox.take({ lines: all, lease: 0, lot: 0 })).toHaveLength(11)
+      }
+      const changes = await outbox.list(undefined, 11)
+      await outbox.postpone(changes.map(change => ({ change, wait: 0, refusals })))
+      const found = await outbox.list(undefined, 11)
+      expect(new Set(found.map(change => change.line))).toEqual(new Set([line]))
+      expect(await sweep()).toEqual(done(11))
+      expect(monitor.pushes.map(({ length }) => length)).toEqual(sizesOf[row.together])
+    },
+  )
+
+  test('lets a lot decide which line is first, and keeps the order of the others', () => {
+    expect([0, 0.4, 0.99].map(lot => drawFirst(() => lot))).toEqual([
+      ['new', 'failed', 'refused'],
+      ['failed', 'new', 'refused'],
+      ['refused', 'new', 'failed'],
+    ])
+  })
+
+  test('is the table in the documentation', () => {
+    const page = readFileSync(new URL(`../../docs/monitoring.md`, import.meta.url), 'utf8')
+    for (const { line, changes, together } of lines) expect(page).toContain(`| ${line} | ${changes} | ${together} |`)
+  })
+})
+
 describe('a push that hangs', () => {
   test('because of one change is aborted at its time limit, and the other changes are delivered', async () => {
     const { monitor, sweep, told } = open(['a.com', 'hangs.com', 'c.com'])
@@ -591,6 +645,22 @@ test('at most `maxPushes` calls push at once, and the others wait, but no longer
   await expect(late).rejects.toThrow('no time to push')
   await pass(2 * TIME_LIMIT)
   expect((await outcomes).map(({ status }) => status)).toEqual(Array(4).fill('rejected'))
+})
+
+test('the longest time limit, for which pushes would wait longer than any timer can, lets `maxPushes` wait, too', async () => {
+  let running = 0
+  let most = 0
+  const push: Push = async () => {
+    most = Math.max(most, ++running)
+    await new Promise(resolve => setTimeout(resolve, 10))
+    running -= 1
+  }
+  const { synchronize } = createSynchronizer({ push, timeLimit: 2_147_483_647, maxPushes: 1 }, createMemoryOutbox())
+  const call = (domain: string) => synchronize([toRegistration(domain)], performance.now(), () => {})
+  const calls = manyDomains(3).map(call)
+  await pass(100)
+  await Promise.all(calls)
+  expect(most).toBe(1)
 })
 
 test('a process that is frozen between lease and push pushes nothing when it continues', async () => {

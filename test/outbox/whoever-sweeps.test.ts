@@ -1,13 +1,49 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { createMemoryBackend } from '../../src/memory/memory-store.ts'
 import { MonitorUnavailableError } from '../../src/outbox/contract.ts'
+import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import type { Change } from '../../src/rules/registration.ts'
 import { createSqliteBackend } from '../../src/sqlite/store.ts'
-import { createManagedStore } from '../../src/store/managed-store.ts'
+import {
+  createManagedStore,
+  type ManagedStore,
+  type ManagedStoreOptions,
+  type StoreBackend,
+} from '../../src/store/managed-store.ts'
 import { manyDomains, save } from '../../src/testing/calls.ts'
+import * as postgres from '../postgres/server.ts'
 import { openDatabase } from '../sqlite/open-database.ts'
 
-beforeEach(() => void vi.useFakeTimers())
+/** The data of a store. */
+interface Data {
+  /** Opens a store over the data, as a new process does. */
+  connect(options: ManagedStoreOptions): ManagedStore
+  /** Makes all changes due as much earlier as if this time, in milliseconds, had passed. */
+  pass(milliseconds: number): Promise<unknown>
+}
+
+/** Data whose clock is that of this process. */
+function withFakeClock(backend: StoreBackend): Data {
+  vi.useFakeTimers()
+  return { connect: options => createManagedStore(backend, options), pass: vi.advanceTimersByTimeAsync }
+}
+
+const servers: postgres.TestServer[] = []
+afterAll(() => Promise.all(servers.map(server => server.stop())))
+
+/** The clock is that of the database, so the due times are moved instead. */
+async function inPostgres(): Promise<Data> {
+  const server = await postgres.openDatabase()
+  servers.push(server)
+  const database = server.createPool()
+  await migrate({ database })
+  return {
+    connect: options => createPostgresStore({ ...options, database }),
+    pass: milliseconds =>
+      database.query(`UPDATE domain_registration.changes SET due = due - $1 * interval '1 ms'`, [milliseconds]),
+  }
+}
+
 afterEach(() => void vi.useRealTimers())
 
 /** Throws the answer of the monitor to a push with these changes, unless the monitor accepts them. */
@@ -22,17 +58,18 @@ const isEarly =
   ({ domain }: Change) =>
     manyDomains(count).includes(domain)
 
-describe.each([
-  ['memory', createMemoryBackend],
-  ['SQLite', () => createSqliteBackend({ database: openDatabase() })],
-])('with a store in %s, and a new process for each sweep,', (_, createBackend) => {
+describe.each<[string, () => Data | Promise<Data>]>([
+  ['memory', () => withFakeClock(createMemoryBackend())],
+  ['SQLite', () => withFakeClock(createSqliteBackend({ database: openDatabase() }))],
+  ['PostgreSQL', inPostgres],
+])('with a store in %s, and a new process for each sweep,', (_, openData) => {
   /** Makes the releases of some teams pending, and returns what a minute with one sweep of a new process does. */
   async function open(counts: Readonly<Record<string, number>>, monitor: Monitor) {
-    const backend = createBackend()
+    const data = await openData()
     const accepted = new Set<string>()
     let isOpen = true
     const connect = () =>
-      createManagedStore(backend, {
+      data.connect({
         findTeam: id => ({ id, organizationId: '10', state: 'active' }),
         batchSize: 100,
         onError() {},
@@ -50,12 +87,12 @@ describe.each([
         await store.synchronize?.(await save(store, teamId, some))
         await store.release(teamId, some)
       }
-      await vi.advanceTimersByTimeAsync(1_000)
+      await data.pass(1_000)
     }
     isOpen = false
     async function sweep(): Promise<void> {
       await connect().synchronizePending()
-      await vi.advanceTimersByTimeAsync(60_000)
+      await data.pass(60_000)
     }
     return { store, accepted, sweep }
   }

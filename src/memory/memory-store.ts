@@ -1,9 +1,10 @@
 import { optional, requireOptions } from '../options.ts'
 import type { Name } from '../rules/name.ts'
 import { isSeparated } from '../rules/overlap.ts'
-import type { LookUp, LookUpResult, NamesBelow, Registration, Team } from '../rules/registration.ts'
+import type { LookUpResult, NamesBelow, Registration, Team } from '../rules/registration.ts'
 import { createUuidGenerator, timeOfUuid } from '../runtime/uuid.ts'
 import { isOnPage, type ReleaseKeys, toTeam, toUuid } from '../store/arguments.ts'
+import type { LookUp } from '../store/contract.ts'
 import {
   createManagedStore,
   type ManagedStore,

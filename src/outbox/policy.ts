@@ -1,7 +1,7 @@
 import { describeReason } from '../errors/failure-log.ts'
+import type { ItemFailure, Progress } from '../isolate.ts'
 import { TimeLimitError } from '../time/deadline.ts'
 import { isMonitorUnavailable, type LeasedChange, type Line, LONGEST_WAIT, type Postponement } from './contract.ts'
-import type { ItemFailure, Progress } from './isolate.ts'
 
 /** The default time limit of each push, in milliseconds. Leases and waits depend on the time limit. */
 export const DEFAULT_PUSH_TIME_LIMIT = 30_000

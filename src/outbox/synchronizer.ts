@@ -1,3 +1,4 @@
+import { type Failure, type Isolated, isolate, type Progress } from '../isolate.ts'
 import type { Registration } from '../rules/registration.ts'
 import { trace } from '../runtime/tracing.ts'
 import { createDeadline, type Deadline, runWithin } from '../time/deadline.ts'
@@ -13,7 +14,6 @@ import {
   type SynchronizationErrorHandler,
   toChange,
 } from './contract.ts'
-import { type Failure, type Isolated, isolate, type Progress } from './isolate.ts'
 import { drawFirst, hasFailedEnough, inOrder, postponeAll, readRetryAfter } from './policy.ts'
 import { createTurns } from './turns.ts'
 

@@ -1,16 +1,15 @@
 import { requireOptions } from '../options.ts'
 import { ancestorsOf, type Name } from '../rules/name.ts'
-import type {
-  ImportFindings,
-  ImportRequest,
-  LookUp,
-  LookUpResult,
-  Registration,
-  SavedRegistrations,
-} from '../rules/registration.ts'
+import type { ImportFindings, LookUpResult, Registration } from '../rules/registration.ts'
 import { createUuidGenerator } from '../runtime/uuid.ts'
 import { isOnPage, type ListPage, type ReleaseKeys, toUuid } from '../store/arguments.ts'
-import type { TransferRequest, TransferredRegistrations } from '../store/contract.ts'
+import type {
+  ImportRequest,
+  LookUp,
+  SavedRegistrations,
+  TransferRequest,
+  TransferredRegistrations,
+} from '../store/contract.ts'
 import {
   createManagedStore,
   type ManagedStore,

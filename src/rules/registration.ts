@@ -45,18 +45,6 @@ export interface Change extends Name {
   readonly at: Date
 }
 
-/** A query for registrations by name. The findings do not depend on the suffix list. Any of the arrays may be empty. */
-export interface LookUp {
-  /** The calling team; {@link NO_CALLING_TEAM} if no team makes the call. */
-  readonly teamId: string
-  /** The distinct canonical names to look up exactly. A wildcard is looked up literally. */
-  readonly domains: readonly string[]
-  /** The distinct canonical names below which to search: the bases of wildcards, without `*.`. */
-  readonly bases: readonly string[]
-  /** Whether to count the team's registrations, because the team has a limit. Default: no. */
-  readonly needsCount?: boolean | undefined
-}
-
 /** The ID of no team, for lookups that concern several teams, such as those of imports. */
 export const NO_CALLING_TEAM = ''
 
@@ -105,57 +93,8 @@ export const COUNTED_AT_LEAST = 1000
 /** A store lists at least this many {@link NamesBelow.behindSuffixes}, or all if there are fewer. */
 export const FOUND_BEHIND_SUFFIXES = 100
 
-/** The request of {@link DomainStore.register}, for one atomic step. Each lookup of a request can use an index. */
-export interface RegistrationRequest extends LookUp {
-  /**
-   * The registrable domains to lock: distinct, in ascending order of code units, so that two calls cannot deadlock.
-   */
-  readonly registrableDomains: readonly string[]
-  /**
-   * How many milliseconds the caller waits. The store MUST have settled by then, and MUST NOT do anything for the
-   * request afterwards, because the caller may then commit or roll back its own transaction.
-   */
-  readonly timeLimit: number
-  /**
-   * Decides which names to save. Pure and synchronous, so the same findings give the same names. A store may call it
-   * any number of times, each time with newer findings.
-   *
-   * @returns The distinct names to register for the team, without names that are already registered.
-   */
-  decide(found: LookUpResult): readonly Name[]
-  /**
-   * A store SHOULD call this function with the IDs of the new registrations before it saves them. If the save succeeds,
-   * but its response is lost, the call finds these IDs when it tries again, and reports the names as `created` instead
-   * of `existing`.
-   */
-  willSave?(domainIds: readonly string[]): void
-}
-
-/** The result of {@link DomainStore.register}. */
-export interface SavedRegistrations {
-  /** The findings on which the saved names are based: those that were passed to the last call of `decide`. */
-  readonly found: LookUpResult
-  /** The saved registrations, in the order in which `decide` returned their names. */
-  readonly saved: readonly Registration[]
-}
-
 /** The findings for an {@link ImportRequest}. */
 export interface ImportFindings extends LookUpResult {
   /** The IDs from the request that a registration or a pending change already has, in any order. */
   readonly takenIds: readonly string[]
-}
-
-/** The request of {@link DomainStore.import}, for one atomic step. Its `teamId` is not the ID of any team. */
-export interface ImportRequest extends LookUp {
-  /** The registrable domains to lock, as in a {@link RegistrationRequest}. */
-  readonly registrableDomains: readonly string[]
-  /** The IDs to look up: distinct, in lower case. */
-  readonly domainIds: readonly string[]
-  /**
-   * Decides which registrations to save. Pure and synchronous. A store may call it any number of times, each time with
-   * newer findings.
-   *
-   * @returns At most 1,000 registrations, to be saved with their own IDs, teams and times.
-   */
-  decide(found: ImportFindings): readonly Registration[]
 }

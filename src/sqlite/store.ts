@@ -1,14 +1,9 @@
 import { requireOptions } from '../options.ts'
 import { ancestorsOf } from '../rules/name.ts'
-import {
-  type LookUp,
-  type LookUpResult,
-  type NamesBelow,
-  NOTHING_BELOW,
-  type Registration,
-} from '../rules/registration.ts'
+import { type LookUpResult, type NamesBelow, NOTHING_BELOW, type Registration } from '../rules/registration.ts'
 import { createUuidGenerator, timeOfUuid } from '../runtime/uuid.ts'
 import { isOnPage, type ListPage, type ReleaseKeys, toUuid } from '../store/arguments.ts'
+import type { LookUp } from '../store/contract.ts'
 import {
   createManagedStore,
   type ManagedStore,

@@ -17,19 +17,16 @@ export type { Name } from '../rules/name.ts'
 export type {
   Change,
   ImportFindings,
-  ImportRequest,
   ListedRegistration,
-  LookUp,
   LookUpResult,
   NamesBelow,
   Registration,
-  RegistrationRequest,
-  SavedRegistrations,
   Team,
 } from '../rules/registration.ts'
 export type { TraceContext } from '../runtime/tracing.ts'
 export { createUuidGenerator } from '../runtime/uuid.ts'
 export type { ListPage, ReleaseKeys } from './arguments.ts'
+export type { ImportRequest, LookUp, RegistrationRequest, SavedRegistrations } from './contract.ts'
 export {
   type DomainStore,
   InvalidCursorError,

@@ -13,16 +13,7 @@ import {
 import { DEFAULT_PUSH_TIME_LIMIT } from '../outbox/policy.ts'
 import { createSynchronizer, leaseFor } from '../outbox/synchronizer.ts'
 import { baseOf, isWildcard, type Name } from '../rules/name.ts'
-import type {
-  ImportFindings,
-  ImportRequest,
-  LookUp,
-  LookUpResult,
-  Registration,
-  RegistrationRequest,
-  SavedRegistrations,
-  Team,
-} from '../rules/registration.ts'
+import type { ImportFindings, LookUpResult, Registration, Team } from '../rules/registration.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 import { timeLimitRule } from '../time/deadline.ts'
 import {
@@ -38,7 +29,16 @@ import {
   readSweepOptions,
   type ToDomainId,
 } from './arguments.ts'
-import type { DomainStore, ListOptions, TransferRequest, TransferredRegistrations } from './contract.ts'
+import type {
+  DomainStore,
+  ImportRequest,
+  ListOptions,
+  LookUp,
+  RegistrationRequest,
+  SavedRegistrations,
+  TransferRequest,
+  TransferredRegistrations,
+} from './contract.ts'
 
 /** The options that all bundled stores share. */
 export interface ManagedStoreOptions {

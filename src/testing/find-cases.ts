@@ -1,4 +1,5 @@
-import type { LookUp, LookUpResult } from '../rules/registration.ts'
+import type { LookUpResult } from '../rules/registration.ts'
+import type { LookUp } from '../store/contract.ts'
 import { inOrderOf, lookUp, methodOf, save, toDomains } from './calls.ts'
 import { checkEqual, checkRejects, UnmetExpectation } from './check.ts'
 import { createMonitor, pause, runSweep, SOON } from './monitor.ts'

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { registerNames } from '../../src/operations/register-names.ts'
 import type { Name } from '../../src/rules/name.ts'
-import type { LookUpResult, Registration, RegistrationRequest } from '../../src/rules/registration.ts'
-import type { DomainStore } from '../../src/store/contract.ts'
+import type { LookUpResult, Registration } from '../../src/rules/registration.ts'
+import type { DomainStore, RegistrationRequest } from '../../src/store/contract.ts'
 import { createDeadline } from '../../src/time/deadline.ts'
 import { createStore } from '../fixtures.ts'
 

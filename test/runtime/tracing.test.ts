@@ -13,8 +13,8 @@ import { Pool } from 'pg'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { authenticate, deleteDomains, hashApiKey, registerDomains } from '../../src/index.ts'
 import { createPostgresStore } from '../../src/postgres/index.ts'
-import type { RegistrationRequest } from '../../src/rules/registration.ts'
 import type { TraceContext } from '../../src/runtime/tracing.ts'
+import type { RegistrationRequest } from '../../src/store/contract.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 
 type Told = TraceContext & { readonly step: string }

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { previewDomains } from '../../src/index.ts'
-import { createRegistrationRequest } from '../../src/rules/request.ts'
 import { createSqliteStore, sqliteSchema } from '../../src/sqlite/index.ts'
+import { createRegistrationRequest } from '../../src/store/create-request.ts'
 import { manyDomains, save, toDomains } from '../../src/testing/calls.ts'
 import { domainStoreSuite, managedStoreFeatures, type SuiteStore } from '../../src/testing/index.ts'
 import { rejection } from '../fixtures.ts'

@@ -6,7 +6,7 @@
 export const layers: readonly (readonly string[])[] = [
   ['errors/', 'options.ts', 'runtime/'],
   ['time/'],
-  ['outgoing/'],
+  ['outgoing/', 'isolate.ts'],
   ['hostname/', 'keys/'],
   ['rules/'],
   ['outbox/'],

@@ -9,8 +9,9 @@ import {
 } from '../../src/outbox/contract.ts'
 import { ancestorsOf, type Name } from '../../src/rules/name.ts'
 import { isSeparated } from '../../src/rules/overlap.ts'
-import type { Change, LookUp, LookUpResult, NamesBelow, Registration, Team } from '../../src/rules/registration.ts'
+import type { Change, LookUpResult, NamesBelow, Registration, Team } from '../../src/rules/registration.ts'
 import type { ListPage } from '../../src/store/arguments.ts'
+import type { LookUp } from '../../src/store/contract.ts'
 import {
   createManagedStore,
   type Decision,

@@ -2,8 +2,8 @@ import express from 'express'
 import { isApiError } from '../../src/errors/api-error.ts'
 import { importDomains, type RegistrationToImport } from '../../src/operations/import-domains.ts'
 import { releaseAll, type TransferOptions, transfer } from '../../src/operations/transfer.ts'
-import type { LookUp, LookUpResult, Registration } from '../../src/rules/registration.ts'
-import type { DomainStore, ListOptions } from '../../src/store/contract.ts'
+import type { LookUpResult, Registration } from '../../src/rules/registration.ts'
+import type { DomainStore, ListOptions, LookUp } from '../../src/store/contract.ts'
 import type { ManagedStore } from '../../src/store/managed-store.ts'
 
 /** Functions that an application calls itself, because the HTTP API has no operation for them. */

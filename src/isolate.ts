@@ -1,4 +1,4 @@
-import { TimeLimitError } from '../time/deadline.ts'
+import { TimeLimitError } from './time/deadline.ts'
 
 /** The outcome of the attempts up to now. */
 export interface Progress {

@@ -1,13 +1,8 @@
-import { ancestorsOf, wildcardOver } from './name.ts'
-import { findBases, isAllowed, judgeAll, judgeImports, type Verdict } from './overlap.ts'
-import {
-  type ImportRequest,
-  type LookUp,
-  NO_CALLING_TEAM,
-  type Registration,
-  type RegistrationRequest,
-} from './registration.ts'
-import type { Submitted } from './submitted.ts'
+import { ancestorsOf, wildcardOver } from '../rules/name.ts'
+import { findBases, isAllowed, judgeAll, judgeImports, type Verdict } from '../rules/overlap.ts'
+import { NO_CALLING_TEAM, type Registration } from '../rules/registration.ts'
+import type { Submitted } from '../rules/submitted.ts'
+import type { ImportRequest, LookUp, RegistrationRequest } from './contract.ts'
 
 /** The limit of a team. The limit applies to all names of a call together. */
 interface CallLimit {

@@ -2,15 +2,18 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import ts from 'typescript'
-import { afterAll, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { isLong } from '../counts.ts'
 import { entries, listExports, root } from './entries.ts'
 
-/** The folder of an application that has installed the package. */
-const folder = mkdtempSync(join(tmpdir(), 'exported-types-'))
-afterAll(() => rmSync(folder, { recursive: true }))
-mkdirSync(join(folder, 'node_modules'))
-symlinkSync(root, join(folder, 'node_modules', 'domain-registration'))
+/** Makes the folder of an application that has installed the package. */
+function makeApplication(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'exported-types-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  mkdirSync(join(folder, 'node_modules'))
+  symlinkSync(root, join(folder, 'node_modules', 'domain-registration'))
+  return folder
+}
 
 const options: ts.CompilerOptions = {
   module: ts.ModuleKind.NodeNext,
@@ -55,7 +58,7 @@ function exportProperties(): string {
 
 // Compiles declarations of every entry point, which takes seconds of a processor.
 test.skipIf(!isLong)('an application may export each part of each public type, and emit declarations', () => {
-  const file = join(folder, 'application.mts')
+  const file = join(makeApplication(), 'application.mts')
   const text = exportProperties()
   parsed.set(file, ts.createSourceFile(file, text, ts.ScriptTarget.ES2023))
   const program = ts.createProgram([file], options, host)

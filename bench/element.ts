@@ -29,8 +29,8 @@ const html = `<!doctype html><script type="module" src="/element.js"></script>
 /**
  * Chromium counts no script in microtasks, so this counts all tasks of the page, with style, layout and painting.
  *
- * @returns In milliseconds: all tasks of pasting and checking names, the longest task of at least 50, and the tasks of a
- *   frame while the list scrolls.
+ * @returns In milliseconds: all tasks of pasting and checking names, the longest task of at least 50, and the tasks of
+ *   a frame while the list scrolls.
  */
 async function paste(count: number): Promise<{ tasks: number; longest: number; frame: number }> {
   const store = createMemoryStore({ teams: [{ id: '1', organizationId: '10', state: 'active' }] })

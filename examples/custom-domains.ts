@@ -1,8 +1,9 @@
 /**
- * Custom domains: customers serve your application from hostnames of their own. A team proves a name by a DNS record, the
- * platform in front of you gets the name, and the `Host` header of a request leads to the team.
+ * Custom domains: customers serve your application from hostnames of their own. A team proves a name by a DNS record,
+ * the platform in front of you gets the name, and the `Host` header of a request leads to the team.
  *
- * The platform has the API of Cloudflare for SaaS: `PLATFORM_URL=https://api.cloudflare.com/client/v4/zones/<your zone>`.
+ * The platform has the API of Cloudflare for SaaS:
+ * `PLATFORM_URL=https://api.cloudflare.com/client/v4/zones/<your zone>`.
  */
 import {
   ApiError,

@@ -9,7 +9,7 @@ export {
 export { displayHostname } from './hostname/display.ts'
 export type { HostnameDetails, HostnameReason } from './hostname/mistakes/mistake.ts'
 export { type HostnameSchema, hostnameSchema } from './hostname/schema.ts'
-export { type SuffixList, suffixList } from './hostname/suffix-list.ts'
+export { type SuffixList, suffixList } from './hostname/suffix-list-version.ts'
 export {
   type ApiKeyOptions,
   type GenerateApiKeyOptions,

@@ -173,10 +173,10 @@ async function updateWebPlatformTests() {
   }
 }
 
-/** The Public Suffix List in tldts, whose date `suffix-list.ts` has. */
+/** The Public Suffix List in tldts, whose date `suffix-list-version.ts` has. */
 function updateSuffixList() {
   const { version, time } = view('tldts', 'version', 'time')
-  const path = join(root, 'src/hostname/suffix-list.ts')
+  const path = join(root, 'src/hostname/suffix-list-version.ts')
   const before = readFileSync(path, 'utf8')
   const known = `{ version: '${version}', published: '${time[version].slice(0, 10)}' }`
   const after = before.replace(/\{ version: '[\d.]+', published: '[\d-]+' \}/, known)

@@ -174,7 +174,7 @@ export async function readParts(client: Client, schema: string): Promise<readonl
          CASE relpersistence WHEN 'u' THEN '${UNLOGGED}' ELSE '' END AS definition FROM tables
        UNION ALL
        SELECT 2, attrelid, 'column', attname, concat_ws(' ', attname, type, CASE WHEN attnotnull THEN 'NOT NULL' END,
-           'DEFAULT ' || preset)
+           CASE attgenerated WHEN '' THEN 'DEFAULT ' ELSE 'GENERATED ' END || preset)
        FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid
          LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
          LEFT JOIN pg_collation ON pg_collation.oid = attcollation AND attcollation <> typcollation,

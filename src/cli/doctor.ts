@@ -1,4 +1,4 @@
-import { knownSuffixList, suffixList } from '../hostname/suffix-list.ts'
+import { knownSuffixList, suffixList } from '../hostname/suffix-list-version.ts'
 import { explainFailure } from '../sqlite/connection.ts'
 import type { ManagedStore } from '../store/managed-store.ts'
 import { type Finding, note, ok, wrong } from './checks.ts'

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
-import { explainError, findSecrets, readTarget } from './address.ts'
 import { type Command, type Invocation, type ProgramProcess, UsageError, type Values } from './command.ts'
 import { hasNoTables, type OpenDatabase, openDatabase } from './database.ts'
+import { explainError, findSecrets, readTarget } from './database-address.ts'
 import { doctor, status } from './doctor.ts'
 import { createKey, expireKey, exportKeys, importKeys, listKeys, revokeKeys, rotateKey, whoseKey } from './keys.ts'
 import { migrate } from './migrate.ts'

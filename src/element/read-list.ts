@@ -25,7 +25,7 @@ export function* readList(pasted: string): Generator<void, PastedList> {
   // Excel may write a byte order mark, and a line that names the delimiter.
   const [, named, text = ''] = /^\uFEFF?(?:sep=([;,\t|])\r?\n)?(.*)$/s.exec(pasted) ?? []
   const lines = text.split(/\r\n?|\n/).filter(line => line.trim() !== '')
-  const delimiter = named ?? findDelimiter(lines)
+  const delimiter = (named as Delimiter | undefined) ?? findDelimiter(lines)
   if (delimiter === undefined) return { names: yield* readLines(unquote(lines)) }
   const rows = yield* readCells(text, delimiter)
   if (rows.length === 0) return { names: [] }
@@ -58,9 +58,18 @@ export function* readList(pasted: string): Generator<void, PastedList> {
   }
 }
 
+/** Finds the end of a cell, by the delimiter of the table. */
+const cellEnds = {
+  '\t': /\t|\r\n?|\n|$/g,
+  ';': /;|\r\n?|\n|$/g,
+  ',': /,|\r\n?|\n|$/g,
+  '|': /\||\r\n?|\n|$/g,
+} as const
+type Delimiter = keyof typeof cellEnds
+
 /** A delimiter that most lines have. A single line is a table only if tabs separate its cells. */
-const findDelimiter = (lines: readonly string[]): string | undefined =>
-  (lines.length > 1 ? ['\t', ';', ','] : ['\t']).find(
+const findDelimiter = (lines: readonly string[]): Delimiter | undefined =>
+  (lines.length > 1 ? (['\t', ';', ','] as const) : (['\t'] as const)).find(
     each => lines.filter(line => line.includes(each)).length > lines.length / 2,
   )
 
@@ -98,9 +107,9 @@ const looksLikeName = (cell: string): boolean =>
 /**
  * Reads cells. A quote that is not closed before the end, or closed only after lines with names, was meant as a quote.
  */
-function* readCells(text: string, delimiter: string): Generator<void, readonly (readonly string[])[]> {
+function* readCells(text: string, delimiter: Delimiter): Generator<void, readonly (readonly string[])[]> {
   const rows: string[][] = []
-  const ends = new RegExp(`[${delimiter}]|\\r\\n?|\\n|$`, 'g')
+  const ends = cellEnds[delimiter]
   let row: string[] = []
   for (let place = 0; place < text.length; ) {
     let cell = ''

@@ -1,7 +1,7 @@
 import { CallError } from '../client/errors.ts'
 import { listAll } from '../client/list-all.ts'
 import { deleteAll } from '../client/operations.ts'
-import { showHostname } from '../hostname/shown-hostname.ts'
+import { showHostname } from '../hostname/display-rules.ts'
 import type { ListedDomain } from '../wire/response.ts'
 import { isNotOffered, type Sentence, type Surroundings, Work } from './work.ts'
 

@@ -1,5 +1,5 @@
+import { showHostname } from './display-rules.ts'
 import { isInPublicDns } from './public-suffix.ts'
-import { showHostname } from './shown-hostname.ts'
 
 /**
  * Returns a hostname as people read it: each label in Unicode if that is safe, otherwise as an A-label. The result is

@@ -1,11 +1,10 @@
-import type { KeyContext, Scope } from '../keys/key-context.ts'
-import type { CallProgress } from '../operations/call.ts'
+import type { Scope } from '../keys/key-context.ts'
+import type { OperationCall } from '../operations/call.ts'
 import { runDelete } from '../operations/delete-domains.ts'
 import { runExport, runList } from '../operations/list-domains.ts'
 import { runPreview } from '../operations/preview-domains.ts'
 import { type RegisterDomainsOptions, runRegister } from '../operations/register-domains.ts'
-import type { DomainStore } from '../store/contract.ts'
-import { parseFormat, type Query, requests, takeParameters } from '../wire/requests.ts'
+import { parseFormat, type Query } from '../wire/requests.ts'
 import type {
   DeleteDomainsResponse,
   ListDomainsResponse,
@@ -14,16 +13,6 @@ import type {
 } from '../wire/response.ts'
 import { type Export, exportFormats } from './export.ts'
 import type { OperationName } from './request.ts'
-
-/** Everything that an operation needs. */
-interface OperationCall {
-  readonly keyContext: KeyContext
-  /** The parsed body of a POST, or the parameters of a GET. */
-  readonly input: unknown
-  readonly store: DomainStore
-  readonly options: RegisterDomainsOptions
-  readonly progress: CallProgress
-}
 
 type OperationAnswer = RegisterDomainsResponse | PreviewDomainsResponse | DeleteDomainsResponse | ListDomainsResponse
 
@@ -43,7 +32,7 @@ export interface HttpOperation {
   /** The optional methods of a store that the operation needs. */
   readonly needs: readonly ('find' | 'release' | 'list')[]
   /** @returns The JSON of the response, or an export that has begun. */
-  run(call: OperationCall): Promise<OperationAnswer | Export>
+  run(call: OperationCall<RegisterDomainsOptions>): Promise<OperationAnswer | Export>
 }
 
 /** All operations, each with its route, its scope, and the function of the core that performs the operation. */
@@ -53,41 +42,37 @@ export const operations: Readonly<Record<OperationName, HttpOperation>> = {
     suffix: '',
     scope: 'domains:create',
     needs: [],
-    run: ({ keyContext, input, store, options, progress }) => runRegister(keyContext, input, store, options, progress),
+    run: runRegister,
   },
   preview: {
     method: 'POST',
     suffix: '/preview',
     scope: 'domains:create',
     needs: ['find'],
-    run: ({ keyContext, input, store, options: { timeLimit, checkNames }, progress }) =>
-      runPreview(keyContext, input, store, { timeLimit, checkNames }, progress),
+    run: runPreview,
   },
   delete: {
     method: 'POST',
     suffix: '/delete',
     scope: 'domains:delete',
     needs: ['release'],
-    run: ({ keyContext, input, store, options: { timeLimit }, progress }) =>
-      runDelete(keyContext, input, store, { timeLimit }, progress),
+    run: runDelete,
   },
   list: {
     method: 'GET',
     suffix: '',
     scope: 'domains:read',
     needs: ['list'],
-    run: ({ keyContext, input, store, options: { timeLimit }, progress }) =>
-      runList(keyContext, takeParameters(input as Query, requests.list), store, { timeLimit }, progress),
+    run: runList,
   },
   export: {
     method: 'GET',
     suffix: '/export',
     scope: 'domains:read',
     needs: ['list'],
-    async run({ keyContext, input, store, options: { timeLimit }, progress }) {
-      const format = exportFormats[parseFormat(input as Query)]
-      const query = takeParameters(input as Query, requests.export)
-      return { format, pages: await runExport(keyContext, query, store, { timeLimit }, progress) }
+    async run(call) {
+      const format = exportFormats[parseFormat(call.input as Query)]
+      return { format, pages: await runExport(call) }
     },
   },
 }

@@ -22,16 +22,28 @@ export interface CallProgress {
   saved?: RegisterDomainsResponse
 }
 
+/** A call of an operation. Adapters pass it, because they check the options only once, and read the progress. */
+export interface OperationCall<Options extends OperationOptions = OperationOptions> {
+  readonly keyContext: KeyContext
+  /** The parsed body of a POST, or the parameters of a GET. */
+  readonly input: unknown
+  readonly store: DomainStore
+  /** Checked options. */
+  readonly options: Options
+  readonly progress: CallProgress
+}
+
 /**
- * Checks the options of a call, and starts its time limit.
+ * Checks the options of a call.
  *
  * @param more The rules of options besides those of every operation.
  * @throws {TypeError} if an option is invalid or unknown.
  */
-export function startDeadline(options: OperationOptions, more: Rules = {}): Deadline {
+export function requireCallOptions(options: OperationOptions, more: Rules = {}): void {
   requireOptions(options, { timeLimit: timeLimitRule, ...more })
-  return createDeadline(options.timeLimit ?? CALL_TIME_LIMIT)
 }
+
+export const startDeadline = ({ timeLimit = CALL_TIME_LIMIT }: OperationOptions): Deadline => createDeadline(timeLimit)
 
 /**
  * Finds the team of a call. A team of another organization is treated as if it did not exist.

@@ -7,9 +7,10 @@ import { waitForStore } from '../time/deadline.ts'
 import { readFields } from '../wire/requests.ts'
 import { countDeleted, type DeleteDomainsResponse, type DeleteResult, toInvalidResult } from '../wire/response.ts'
 import {
-  type CallProgress,
+  type OperationCall,
   type OperationOptions,
   requireActiveTeam,
+  requireCallOptions,
   requireMethod,
   startDeadline,
   tryStore,
@@ -33,26 +34,24 @@ import {
  * data.results[0] // { status: 'deleted', input: 'www.example.com', domain: 'www.example.com', domainId: '0199…' }
  * data.totals // { deleted: 1, missing: 1, invalid: 0 }
  */
-export const deleteDomains = (
+export async function deleteDomains(
   keyContext: KeyContext,
   body: unknown,
   store: DomainStore,
   options: OperationOptions = {},
-): Promise<DeleteDomainsResponse> => runDelete(keyContext, body, store, options, {})
+): Promise<DeleteDomainsResponse> {
+  requireCallOptions(options)
+  return runDelete({ keyContext, input: body, store, options, progress: {} })
+}
 
 /** {@link deleteDomains}, for adapters. */
-export const runDelete = (
-  keyContext: KeyContext,
-  body: unknown,
-  store: DomainStore,
-  options: OperationOptions,
-  progress: CallProgress,
-): Promise<DeleteDomainsResponse> =>
+export const runDelete = (call: OperationCall): Promise<DeleteDomainsResponse> =>
   trace('delete', async context => {
+    const { keyContext, input, store, options, progress } = call
     const deadline = startDeadline(options)
     const release = requireMethod(store, 'release')
     requireScope(keyContext, 'domains:delete')
-    const request = readFields('body', body, keyContext)
+    const request = readFields('body', input, keyContext)
     context.count = request.domains.length
     const team = await requireActiveTeam(request.teamId, keyContext, store, deadline, progress)
     context.teamId = team.id

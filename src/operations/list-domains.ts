@@ -10,11 +10,19 @@ import {
   type ListDomainsQuery,
   parseExportQuery,
   parseListQuery,
+  type Query,
   requests,
   requireParameters,
 } from '../wire/requests.ts'
 import { type ListDomainsResponse, type ListedDomain, toListedDomain } from '../wire/response.ts'
-import { type CallProgress, type OperationOptions, requireMethod, requireTeam, startDeadline } from './call.ts'
+import {
+  type OperationCall,
+  type OperationOptions,
+  requireCallOptions,
+  requireMethod,
+  requireTeam,
+  startDeadline,
+} from './call.ts'
 import { advance, toCursor } from './each-registration.ts'
 
 /**
@@ -33,26 +41,24 @@ import { advance, toCursor } from './each-registration.ts'
  * data.domains // [{ domain: 'www.example.com', domainId: '0199…', createdAt: '2026-11-22T10:00:00.000Z' }, …]
  * data.next // send it as "after" to get the next page
  */
-export const listDomains = (
+export async function listDomains(
   keyContext: KeyContext,
   query: ListDomainsQuery,
   store: DomainStore,
   options: OperationOptions = {},
-): Promise<ListDomainsResponse> => runList(keyContext, query, store, options, {})
+): Promise<ListDomainsResponse> {
+  requireCallOptions(options)
+  requireParameters(query, requests.list)
+  return runList({ keyContext, input: query, store, options, progress: {} })
+}
 
 /** {@link listDomains}, for adapters. */
-export async function runList(
-  keyContext: KeyContext,
-  query: ListDomainsQuery,
-  store: DomainStore,
-  options: OperationOptions,
-  progress: CallProgress,
-): Promise<ListDomainsResponse> {
+export async function runList(call: OperationCall): Promise<ListDomainsResponse> {
+  const { keyContext, input, store, options, progress } = call
   const deadline = startDeadline(options)
-  requireParameters(query, requests.list)
   requireMethod(store, 'list')
   requireScope(keyContext, 'domains:read')
-  const { limit, ...page } = parseListQuery(query, keyContext)
+  const { limit, ...page } = parseListQuery(input as Query, keyContext)
   const team = await requireTeam(page.teamId, keyContext, store, deadline, progress)
   progress.step = 'list'
 
@@ -83,26 +89,24 @@ export async function runList(
  *   for (const { domain } of page) console.log(domain)
  * }
  */
-export const exportDomains = (
+export async function exportDomains(
   keyContext: KeyContext,
   query: ExportDomainsQuery,
   store: DomainStore,
   options: OperationOptions = {},
-): Promise<AsyncIterableIterator<readonly ListedDomain[], void>> => runExport(keyContext, query, store, options, {})
+): Promise<AsyncIterableIterator<readonly ListedDomain[], void>> {
+  requireCallOptions(options)
+  requireParameters(query, requests.export)
+  return runExport({ keyContext, input: query, store, options, progress: {} })
+}
 
 /** {@link exportDomains}, for adapters. */
-export async function runExport(
-  keyContext: KeyContext,
-  query: ExportDomainsQuery,
-  store: DomainStore,
-  options: OperationOptions,
-  progress: CallProgress,
-): Promise<AsyncIterableIterator<readonly ListedDomain[], void>> {
+export async function runExport(call: OperationCall): Promise<AsyncIterableIterator<readonly ListedDomain[], void>> {
+  const { keyContext, input, store, options, progress } = call
   const deadline = startDeadline(options)
-  requireParameters(query, requests.export)
   requireMethod(store, 'list')
   requireScope(keyContext, 'domains:read')
-  const { teamId, after } = parseExportQuery(query, keyContext)
+  const { teamId, after } = parseExportQuery(input as Query, keyContext)
   const team = await requireTeam(teamId, keyContext, store, deadline, progress)
   progress.step = 'list'
   const read = (start: string | undefined) =>

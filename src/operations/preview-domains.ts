@@ -7,9 +7,10 @@ import { waitForStore } from '../time/deadline.ts'
 import { readFields } from '../wire/requests.ts'
 import { countTotals, type PreviewDomainsResponse, type PreviewResult, toInvalidPreview } from '../wire/response.ts'
 import {
-  type CallProgress,
+  type OperationCall,
   type OperationOptions,
   requireActiveTeam,
+  requireCallOptions,
   requireMethod,
   startDeadline,
   tryStore,
@@ -36,25 +37,23 @@ type PreviewOptions = OperationOptions & Pick<RegisterDomainsOptions, 'checkName
  * const { data } = await previewDomains(keyContext, { domains: ['www.example.com'] }, store)
  * data.results[0] // { status: 'created', input: 'www.example.com', domain: 'www.example.com' }
  */
-export const previewDomains = (
+export async function previewDomains(
   keyContext: KeyContext,
   body: unknown,
   store: DomainStore,
   options: PreviewOptions = {},
-): Promise<PreviewDomainsResponse> => runPreview(keyContext, body, store, options, {})
+): Promise<PreviewDomainsResponse> {
+  requireCallOptions(options, { checkNames: checkNamesRule })
+  return runPreview({ keyContext, input: body, store, options, progress: {} })
+}
 
 /** {@link previewDomains}, for adapters. */
-export async function runPreview(
-  keyContext: KeyContext,
-  body: unknown,
-  store: DomainStore,
-  options: PreviewOptions,
-  progress: CallProgress,
-): Promise<PreviewDomainsResponse> {
-  const deadline = startDeadline(options, { checkNames: checkNamesRule })
+export async function runPreview(call: OperationCall<PreviewOptions>): Promise<PreviewDomainsResponse> {
+  const { keyContext, input, store, options, progress } = call
+  const deadline = startDeadline(options)
   const find = requireMethod(store, 'find')
   requireScope(keyContext, 'domains:create')
-  const request = readFields('body', body, keyContext)
+  const request = readFields('body', input, keyContext)
   const team = await requireActiveTeam(request.teamId, keyContext, store, deadline, progress)
   const maxDomains = team.maxDomains ?? null
 
@@ -70,18 +69,18 @@ export async function runPreview(
   const idOf = new Map(found.registrations.map(({ domain, domainId }) => [domain, domainId]))
   let used = 0
   const results = submitted.map((read, index): PreviewResult => {
-    const input = request.domains[index] as string
-    if (!isName(read)) return toInvalidPreview(input, read)
+    const sent = request.domains[index] as string
+    if (!isName(read)) return toInvalidPreview(sent, read)
     const verdict = verdicts[used++] as Verdict
     const { domain } = read
     if (verdict.status === 'invalid') {
-      const result = toInvalidPreview(input, verdict)
+      const result = toInvalidPreview(sent, verdict)
       return result.conflicts ? { ...result, domain } : result
     }
-    if (verdict.status === 'created') return { status: 'created', input, domain }
+    if (verdict.status === 'created') return { status: 'created', input: sent, domain }
     // If the call contains a name twice and would create it, the second occurrence is `existing` but has no ID yet.
     const domainId = idOf.get(domain)
-    return { status: 'existing', input, domain, ...(domainId !== undefined && { domainId }) }
+    return { status: 'existing', input: sent, domain, ...(domainId !== undefined && { domainId }) }
   })
   return { data: { results, totals: countTotals(results), room } }
 }

@@ -10,7 +10,14 @@ import type { DomainStore } from '../store/contract.ts'
 import type { Deadline } from '../time/deadline.ts'
 import { readFields } from '../wire/requests.ts'
 import { countTotals, type DomainResult, type RegisterDomainsResponse, toInvalidResult } from '../wire/response.ts'
-import { type CallProgress, type OperationOptions, requireActiveTeam, requireMethod, startDeadline } from './call.ts'
+import {
+  type OperationCall,
+  type OperationOptions,
+  requireActiveTeam,
+  requireCallOptions,
+  requireMethod,
+  startDeadline,
+} from './call.ts'
 import { askAboutNames, type CheckNames, checkNamesRule } from './check-names.ts'
 import { isInternalError, type Outcome, registerNames } from './register-names.ts'
 
@@ -54,27 +61,25 @@ export interface RegisterDomainsOptions extends OperationOptions {
  * data.results[0] // { status: 'created', input: 'www.example.com', domain: 'www.example.com', domainId: '0199…' }
  * data.totals // { created: 1, existing: 0, invalid: 1 }
  */
-export const registerDomains = (
+export async function registerDomains(
   keyContext: KeyContext,
   body: unknown,
   store: DomainStore,
   options: RegisterDomainsOptions = {},
-): Promise<RegisterDomainsResponse> => runRegister(keyContext, body, store, options, {})
+): Promise<RegisterDomainsResponse> {
+  requireCallOptions(options, optionRules)
+  return runRegister({ keyContext, input: body, store, options, progress: {} })
+}
 
 /** {@link registerDomains}, for adapters. */
-export const runRegister = (
-  keyContext: KeyContext,
-  body: unknown,
-  store: DomainStore,
-  options: RegisterDomainsOptions,
-  progress: CallProgress,
-): Promise<RegisterDomainsResponse> =>
+export const runRegister = (call: OperationCall<RegisterDomainsOptions>): Promise<RegisterDomainsResponse> =>
   trace('register', async context => {
-    const deadline = startDeadline(options, optionRules)
+    const { keyContext, input, store, options, progress } = call
+    const deadline = startDeadline(options)
     const { onError, checkNames } = options
     if (checkNames) requireMethod(store, 'find')
     requireScope(keyContext, 'domains:create')
-    const request = readFields('body', body, keyContext)
+    const request = readFields('body', input, keyContext)
     context.count = request.domains.length
     const team = await requireActiveTeam(request.teamId, keyContext, store, deadline, progress)
     context.teamId = team.id

@@ -146,13 +146,6 @@ export const teamRequests = {
 }
 
 /**
- * Picks the parameters that a schema has. Over HTTP, a client may send other parameters, meant for a newer or a
- * different server.
- */
-export const takeParameters = (query: Query, { shape }: { shape: object }): Query =>
-  Object.fromEntries(Object.keys(shape).map(name => [name, Object.hasOwn(query, name) ? query[name] : undefined]))
-
-/**
  * Rejects unknown parameters, because a misspelled filter would list everything.
  *
  * @throws {TypeError} if a parameter is unknown; the message names it.
@@ -180,8 +173,8 @@ export function readFields<Name extends Request>(name: Name, sent: unknown, keyC
 }
 
 /** @throws {ApiError} 400 `invalid_request`. The message names the parameter. */
-export function parseListQuery(query: object, keyContext: KeyContext): Fields<'list'> {
-  const fields = readFields('list', withoutEmpty(query), keyContext)
+export function parseListQuery(query: Query, keyContext: KeyContext): Fields<'list'> {
+  const fields = readFields('list', takeParameters(query, requests.list), keyContext)
   const [domain, below] = [fields.domain, fields.below].map(text => text && toName(text)?.domain)
   if (below !== undefined && domain !== undefined)
     throw invalidRequest('domain cannot be sent with "below"; send one of them.')
@@ -191,18 +184,24 @@ export function parseListQuery(query: object, keyContext: KeyContext): Fields<'l
 }
 
 /** @throws {ApiError} 400 `invalid_request`. The message names the parameter. */
-export const parseExportQuery = (query: object, keyContext: KeyContext): Fields<'export'> =>
-  readFields('export', withoutEmpty(query), keyContext)
+export const parseExportQuery = (query: Query, keyContext: KeyContext): Fields<'export'> =>
+  readFields('export', takeParameters(query, requests.export), keyContext)
 
 /** @throws {ApiError} 400 `invalid_request`. */
-export const parseFormat = (query: object): 'csv' | 'ndjson' => parse(requests.exportFormat, withoutEmpty(query)).format
+export const parseFormat = (query: Query): 'csv' | 'ndjson' =>
+  parse(requests.exportFormat, takeParameters(query, requests.exportFormat)).format
 
-/** Leaves out empty parameters, which count as not sent. Turns a `limit` that is a number into a string. */
-const withoutEmpty = (query: object): Query =>
+/**
+ * Picks the parameters that a request has: over HTTP, a client may send others, meant for a newer or a different
+ * server. Empty parameters count as not sent. Turns a `limit` that is a number into a string.
+ */
+const takeParameters = (query: Query, { shape }: { shape: object }): Query =>
   Object.fromEntries(
-    Object.entries(query)
-      .filter(([, value]) => value !== '' && value !== null)
-      .map(([name, value]) => [name, name === 'limit' && typeof value === 'number' ? String(value) : value]),
+    Object.keys(shape).map(name => {
+      const value = Object.hasOwn(query, name) ? query[name] : undefined
+      if (value === '' || value === null) return [name, undefined]
+      return [name, name === 'limit' && typeof value === 'number' ? String(value) : value]
+    }),
   )
 
 /** @throws {ApiError} as for {@link readFields}. */

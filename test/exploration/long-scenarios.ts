@@ -1,6 +1,6 @@
-import { register, release, retry, type Scenario, sweep } from '../../src/testing/exploration/scenarios.ts'
+import { register, release, retry, type Scenario, sweep } from './scenarios.ts'
 
-/** Larger scenarios than those of `exploreStore`, each with the number of its states. */
+/** Scenarios for long runs, each with the number of its states. */
 export const longScenarios: readonly (Scenario & { readonly name: string; readonly states: number })[] = [
   {
     name: 'a name is registered and released during two sweeps',
@@ -12,7 +12,7 @@ export const longScenarios: readonly (Scenario & { readonly name: string; readon
     faults: 1,
     deaths: 1,
     leases: 2,
-    states: 4796,
+    states: 24_750,
   },
   {
     name: 'a wildcard replaces a name while another team registers names below the wildcard',
@@ -23,7 +23,7 @@ export const longScenarios: readonly (Scenario & { readonly name: string; readon
       sweeper: [sweep],
     },
     faults: 1,
-    states: 954,
+    states: 1169,
   },
   {
     name: 'two of three names are refused and made due again',
@@ -35,6 +35,6 @@ export const longScenarios: readonly (Scenario & { readonly name: string; readon
     refused: ['a.example.com', 'b.example.com'],
     faults: 1,
     leases: 1,
-    states: 1578,
+    states: 2343,
   },
 ]

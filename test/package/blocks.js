@@ -1,7 +1,7 @@
 /**
- * Pastes the first program of each page in `docs/`, and that of AGENTS.md, into an empty folder, and on some pages the first program of each
- * section, with the packed package and with the packages that the program imports. The compiler checks each program,
- * and each program runs, except the ones that the rule `needs` names.
+ * Pastes the first program of each page in `docs/`, and that of AGENTS.md, into an empty folder, and on some pages the
+ * first program of each section, with the packed package and with the packages that the program imports. The compiler
+ * checks each program, and each program runs, except the ones that the rule `needs` names.
  */
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'

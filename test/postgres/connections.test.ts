@@ -223,7 +223,7 @@ test('every change gets its rows in an array, which is how it knows its transact
     .map(([name, statement]) => [name, typeof statement === 'function' ? statement([])[0] : statement] as const)
     .filter(([, { text }]) => /(?:INSERT INTO|UPDATE|DELETE FROM) "/.test(text))
   const unguarded = statements.filter(([, { text }]) => !/\$1::\w+\[\]/.test(text)).map(([name]) => name)
-  expect(unguarded.sort()).toEqual(['addMonitor', 'hastenFresh', 'hastenRefused'])
+  expect(unguarded.sort()).toEqual(['addMonitor', 'hasten'])
 })
 
 test.each(drivers)('%s: a call that saves nothing leaves no lock rows', async (_, open) => {

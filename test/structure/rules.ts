@@ -24,9 +24,9 @@ export const layers: readonly (readonly string[])[] = [
  */
 export const packages: Readonly<Record<string, { by: readonly string[]; only?: 'types' }>> = {
   'ipaddr.js': { by: ['hostname/address.ts'] },
-  'punycode/punycode.js': { by: ['hostname/shown-hostname.ts', 'hostname/idna/labels.ts'] },
+  'punycode/punycode.js': { by: ['hostname/display-rules.ts', 'hostname/idna/labels.ts'] },
   tldts: { by: ['hostname/public-suffix.ts'] },
-  'tldts/package.json': { by: ['hostname/suffix-list.ts'] },
+  'tldts/package.json': { by: ['hostname/suffix-list-version.ts'] },
   zod: { by: ['wire/', 'openapi/'] },
   lit: { by: ['element/'] },
   'lit/directives/live.js': { by: ['element/'] },

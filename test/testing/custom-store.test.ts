@@ -2,10 +2,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { registerDomains, type Team } from 'domain-registration'
-import { domainStoreSuite, exploreStore, managedStoreFeatures } from 'domain-registration/testing'
+import { domainStoreSuite, managedStoreFeatures } from 'domain-registration/testing'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createLevelBackend, createLevelStore } from '../../examples/custom-store.ts'
 import { counts, isLong, sample } from '../counts.ts'
+import { exploreScenario } from '../exploration/explore-scenario.ts'
+import { scenarios } from '../exploration/scenarios.ts'
 import { team1, teams } from '../fixtures.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'custom-store-'))
@@ -24,12 +26,13 @@ describe('the store of examples/custom-store.ts', () => {
   for (const { name, run } of sample(cases, counts.casesOfDrivers)) test(name, run)
 
   if (isLong)
-    test('passes exploreStore in one scenario', async () => {
-      const explored = await exploreStore(() => createLevelBackend(mkdtempSync(join(directory, 'backend-'))), {
-        closeBackend: backend => backend.close(),
-        scenarios: ['calls of one team reach its limit'],
-      })
-      expect(explored).toEqual({ violations: 0, states: 94 })
+    test('passes the exploration of one scenario', async () => {
+      const explored = await exploreScenario(
+        scenarios['calls of one team reach its limit'],
+        () => createLevelBackend(mkdtempSync(join(directory, 'backend-'))),
+        backend => backend.close(),
+      )
+      expect(explored).toEqual({ states: 94 })
     })
 
   test('keeps unpushed changes across a restart, so a sweep pushes them', async () => {

@@ -3,7 +3,7 @@ import { dots, isAscii, type LabelFault } from '../idna/labels.ts'
 import { mapCharacter } from '../idna/mapping.ts'
 import { MAX_LABEL_LENGTH, MAX_NAME_LENGTH } from '../ldh-name.ts'
 import { nameCharacter, quote } from '../quote.ts'
-import { suffixList } from '../suffix-list.ts'
+import { suffixList } from '../suffix-list-version.ts'
 import type { Mistake } from './mistake.ts'
 import { dropPath, lines, type MistakeKind, rows } from './table.ts'
 

@@ -2,9 +2,9 @@ import { toALabels } from '../idna/labels.ts'
 import { readSuffix } from '../public-suffix.ts'
 
 /**
- * Providers of mail for everybody, of 2026-11-28, selected by hand from `free-email-domains` 1.12.6 on npm: those that
- * people use most in their country. The lists on npm are made for sign-up forms: they also have thousands of companies
- * and of disposable addresses, even `example.com` and `name.com`.
+ * Providers of mail for everybody, of 2026-11-28, selected by hand: each is in `free-email-domains` 1.12.6 or in
+ * `email-providers` 2.26.0 on npm. Those lists are made for sign-up forms: they also have thousands of disposable
+ * addresses, companies, and even `example.com` and `name.com`.
  *
  * These use their name below many suffixes: `yahoo.com`, `yahoo.co.jp`.
  */
@@ -24,8 +24,8 @@ const providers = new Set(
     'me.com mindspring.com nate.com naver.com neuf.fr ntlworld.com o2.pl online.de online.no onet.pl op.pl ' +
     'optonline.net optusnet.com.au orange.fr outlook.com pm.me qq.com rambler.ru rogers.com sapo.pt sbcglobal.net ' +
     'seznam.cz sfr.fr shaw.ca sina.cn sina.com skynet.be sky.com sohu.com softbank.ne.jp sympatico.ca t-online.de ' +
-    'talktalk.net telenet.be telia.com telus.net terra.com.br tiscali.it tlen.pl ukr.net uol.com.br verizon.net ' +
-    'videotron.ca virgilio.it virginmedia.com vodafone.it walla.co.il wanadoo.fr web.de wp.pl xs4all.nl xtra.co.nz ' +
+    'talktalk.net telenet.be telus.net terra.com.br tiscali.it tlen.pl ukr.net uol.com.br verizon.net ' +
+    'videotron.ca virgilio.it virginmedia.com walla.co.il wanadoo.fr web.de wp.pl xs4all.nl xtra.co.nz ' +
     'ya.ru yeah.net ziggo.nl'
   ).split(' '),
 )

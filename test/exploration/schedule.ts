@@ -1,5 +1,5 @@
-import type { PendingChange } from '../../outbox/contract.ts'
-import { createManagedStore, type StoreBackend } from '../../store/managed-store.ts'
+import type { PendingChange } from '../../src/outbox/contract.ts'
+import { createManagedStore, type StoreBackend } from '../../src/store/managed-store.ts'
 import { createLedger } from './ledger.ts'
 import {
   connectBackend,

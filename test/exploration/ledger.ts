@@ -1,7 +1,7 @@
-import type { PendingChange } from '../../outbox/contract.ts'
-import { findBases, judgeImports } from '../../rules/overlap.ts'
-import { type Change, NOTHING_BELOW, type Registration } from '../../rules/registration.ts'
-import type { TransferredRegistrations } from '../../store/contract.ts'
+import type { PendingChange } from '../../src/outbox/contract.ts'
+import { findBases, judgeImports } from '../../src/rules/overlap.ts'
+import { type Change, NOTHING_BELOW, type Registration } from '../../src/rules/registration.ts'
+import type { TransferredRegistrations } from '../../src/store/contract.ts'
 import { type Action, type ActionResult, scenarioTeams } from './scenarios.ts'
 
 /** Records the history of a schedule, and checks it. */

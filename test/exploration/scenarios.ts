@@ -1,10 +1,10 @@
-import type { CheckNames } from '../../operations/check-names.ts'
-import { deleteDomains } from '../../operations/delete-domains.ts'
-import { importDomains } from '../../operations/import-domains.ts'
-import { registerDomains } from '../../operations/register-domains.ts'
-import { transfer } from '../../operations/transfer.ts'
-import type { Team } from '../../rules/registration.ts'
-import type { ManagedStore } from '../../store/managed-store.ts'
+import type { CheckNames } from '../../src/operations/check-names.ts'
+import { deleteDomains } from '../../src/operations/delete-domains.ts'
+import { importDomains } from '../../src/operations/import-domains.ts'
+import { registerDomains } from '../../src/operations/register-domains.ts'
+import { transfer } from '../../src/operations/transfer.ts'
+import type { Team } from '../../src/rules/registration.ts'
+import type { ManagedStore } from '../../src/store/managed-store.ts'
 
 /** The result of a caller's action. */
 export interface ActionResult {
@@ -39,11 +39,6 @@ export interface Scenario {
   readonly leases?: number
   /** The domains that the monitor refuses until the end. */
   readonly refused?: readonly string[]
-  /**
-   * The optional method that the backend needs for the scenario. If the backend lacks this method, the scenario is left
-   * out.
-   */
-  readonly needs?: 'import' | 'transfer'
 }
 
 export const scenarioTeams: readonly Team[] = [
@@ -137,10 +132,7 @@ function attempt(work: (store: ManagedStore) => Promise<ActionResult>): Action['
 /** An ID in the form of a UUID of version 7. */
 const IMPORTED_ID = '01940000-0000-7000-8000-000000000001'
 
-/**
- * The scenarios of {@link exploreStore}. The scenarios are small, and together they cover every way in which a step can
- * fail.
- */
+/** Small scenarios, which together cover every way in which a step can fail. */
 export const scenarios = {
   'two teams register names that overlap': {
     processes: {
@@ -211,7 +203,6 @@ export const scenarios = {
     faults: 0,
   },
   'a name is imported, registered and released': {
-    needs: 'import',
     processes: {
       importer: [importName('1', 'a.example.com', IMPORTED_ID)],
       caller: [register('2', 'a.example.com')],
@@ -221,7 +212,6 @@ export const scenarios = {
     faults: 1,
   },
   'a name is transferred twice and released': {
-    needs: 'transfer',
     before: [register('1', 'a.example.com')],
     processes: {
       operator: [transferName('1', '2', 'a.example.com'), transferName('2', '1', 'a.example.com')],
@@ -232,7 +222,6 @@ export const scenarios = {
     leases: 1,
   },
   'a transfer and a call reach a limit': {
-    needs: 'transfer',
     before: [register('1', 'a.example.com')],
     processes: {
       operator: [transferName('1', '3', 'a.example.com')],
@@ -243,5 +232,4 @@ export const scenarios = {
   },
 } as const satisfies Readonly<Record<string, Scenario>>
 
-/** The name of a scenario that {@link exploreStore} explores. */
 export type ScenarioName = keyof typeof scenarios

@@ -1,7 +1,7 @@
-import { type LeasedChange, LONGEST_WAIT, type Push, toChange } from '../../outbox/contract.ts'
-import { inOrder } from '../../outbox/policy.ts'
-import type { Change, Registration } from '../../rules/registration.ts'
-import type { ManagedStore, ManagedStoreOptions, StoreBackend } from '../../store/managed-store.ts'
+import { type LeasedChange, LONGEST_WAIT, type Push, toChange } from '../../src/outbox/contract.ts'
+import { inOrder } from '../../src/outbox/policy.ts'
+import type { Change, Registration } from '../../src/rules/registration.ts'
+import type { ManagedStore, ManagedStoreOptions, StoreBackend } from '../../src/store/managed-store.ts'
 import type { Ledger } from './ledger.ts'
 import { type Action, scenarioTeams } from './scenarios.ts'
 

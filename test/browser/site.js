@@ -341,7 +341,7 @@ for (const viewport of [
   { width: 1200, height: 900 },
   { width: 375, height: 700 },
 ])
-  test(`on a screen of ${viewport.width} pixels, nothing on the first page moves while the element is loaded`, async () => {
+  test(`on a screen of ${viewport.width} pixels, nothing on the first page moves while the element loads`, async () => {
     await visit('/', { viewport }, async page => {
       await page.getByRole('button', { name: 'Use all 2 corrections' }).waitFor()
       const shift = await page.evaluate(

@@ -1,6 +1,6 @@
 /**
- * Takes the screenshots of `examples/customers.ts` in `docs/pictures` and `site/dark`, and makes the social card of the site,
- * `site/card.png`, from `site/card.svg`: `node --test test/browser/stills.js`.
+ * Takes the screenshots of `examples/customers.ts` in `docs/pictures` and `site/dark`, and makes the social card of the
+ * site, `site/card.png`, from `site/card.svg`: `node --test test/browser/stills.js`.
  */
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'

@@ -647,7 +647,7 @@ test('at most `maxPushes` calls push at once, and the others wait, but no longer
   expect((await outcomes).map(({ status }) => status)).toEqual(Array(4).fill('rejected'))
 })
 
-test('the longest time limit, for which pushes would wait longer than any timer can, lets `maxPushes` wait, too', async () => {
+test('with the longest time limit, which no timer can wait twice, `maxPushes` holds too', async () => {
   let running = 0
   let most = 0
   const push: Push = async () => {

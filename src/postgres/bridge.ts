@@ -1,13 +1,13 @@
 import { createDeadline, type Deadline, TimeLimitError } from '../time/deadline.ts'
 import {
-  type Answer,
   apply,
-  type BoundStatement,
   bind,
   createSequence,
   type Database,
   isRead,
   MOST_IDLE,
+  type PostgresAnswer,
+  type PostgresStatement,
   repeat,
   type Sequence,
   type Settings,
@@ -22,7 +22,7 @@ export interface PostgresTransaction {
    * @param text The SQL, with `$1`, `$2` and so on for the values.
    * @param values Strings, numbers, booleans and `null`.
    */
-  query(text: string, values: unknown[]): PromiseLike<Answer>
+  query(text: string, values: unknown[]): PromiseLike<PostgresAnswer>
   /**
    * A pool and a client of `pg` have this method, so the types do not accept them as a transaction. Pass an object with
    * only `query` instead.
@@ -47,7 +47,7 @@ export interface PostgresTransaction {
  */
 export interface PostgresBridge extends PostgresTransaction {
   /** Runs a statement outside a transaction, on any connection. */
-  query(text: string, values: unknown[]): PromiseLike<Answer>
+  query(text: string, values: unknown[]): PromiseLike<PostgresAnswer>
   /**
    * Calls `work` in a transaction. Commits if `work` resolves, and rolls back if `work` rejects. The returned promise
    * settles only after the commit or the rollback.
@@ -268,7 +268,7 @@ async function inSavepoint<T>(transaction: PostgresTransaction, deadline: Deadli
     limit = Math.max(1, Math.floor(working.remaining() * STATEMENT_SHARE))
     return String(limit)
   }
-  function query({ text, values = [] }: BoundStatement): PromiseLike<Answer> {
+  function query({ text, values = [] }: PostgresStatement): PromiseLike<PostgresAnswer> {
     // With the limit of earlier statements, the server might not cancel a late statement in time for the rollback.
     if (limit > working.remaining()) void settle(transaction.query(`SET LOCAL statement_timeout = ${nextLimit()}`, []))
     return transaction.query(text, values)

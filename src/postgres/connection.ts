@@ -16,7 +16,7 @@ export type Value = Element | undefined | readonly Element[]
 export type Element = string | number | null
 
 /** The result of a statement. */
-export interface Answer {
+export interface PostgresAnswer {
   readonly rows: readonly unknown[]
   /** The first word of the command tag. */
   readonly command?: string
@@ -43,14 +43,14 @@ function checksum(text: string): string {
 }
 
 /** A statement as a driver sends it. */
-export interface BoundStatement {
+export interface PostgresStatement {
   readonly text: string
   readonly name?: string
   /** The drivers' types require a mutable array. */
   readonly values?: unknown[]
 }
 
-export const bind = ({ name, text }: Statement<unknown>, values: readonly Value[]): BoundStatement => ({
+export const bind = ({ name, text }: Statement<unknown>, values: readonly Value[]): PostgresStatement => ({
   name,
   text,
   values: values.map(value => (Array.isArray(value) ? toArrayLiteral(value) : value)),
@@ -155,7 +155,7 @@ export const toCommands = (settings: Settings): string =>
  * sequence has ended.
  */
 export interface Sequence extends Transaction {
-  add(query: BoundStatement): Promise<Answer>
+  add(query: PostgresStatement): Promise<PostgresAnswer>
   /** Whether the server has answered a statement. */
   isAnswered(): boolean
   /** Whether the sequence contains statements that must be committed. */
@@ -170,7 +170,7 @@ export interface Sequence extends Transaction {
 }
 
 export function createSequence(
-  query: (query: BoundStatement) => PromiseLike<Answer>,
+  query: (query: PostgresStatement) => PromiseLike<PostgresAnswer>,
   { deadline, isPipelined = false }: { readonly deadline: Deadline; readonly isPipelined?: boolean },
 ): Sequence {
   let last: Promise<unknown> = Promise.resolve()
@@ -178,13 +178,13 @@ export function createSequence(
   let hasWritten = false
   let isOver = false
 
-  async function sendInTime(next: BoundStatement): Promise<Answer> {
+  async function sendInTime(next: PostgresStatement): Promise<PostgresAnswer> {
     if (isOver || deadline.remaining() === 0)
       throw new TimeLimitError('The time limit was reached before the next statement')
     return query(next)
   }
 
-  function add(next: BoundStatement): Promise<Answer> {
+  function add(next: PostgresStatement): Promise<PostgresAnswer> {
     const previous = last
     const sent = isPipelined ? sendInTime(next) : previous.then(() => sendInTime(next))
     const answer = previous.then(() => sent)

@@ -10,9 +10,7 @@ import {
   type PostgresTransaction,
 } from './bridge.ts'
 import {
-  type Answer,
   type Attempt,
-  type BoundStatement,
   bind,
   createSequence,
   type Database,
@@ -20,6 +18,8 @@ import {
   hasCode,
   isRead,
   MOST_IDLE,
+  type PostgresAnswer,
+  type PostgresStatement,
   repeat,
   staleStatements,
   toCommands,
@@ -124,7 +124,7 @@ export interface PostgresPool {
 export interface PostgresClient {
   /** Whether the client sends queries without waiting for the previous response. */
   readonly pipeline?: boolean
-  query(query: BoundStatement): PromiseLike<Answer>
+  query(query: PostgresStatement): PromiseLike<PostgresAnswer>
   /** Returns `T` or `E` if the connection is in a transaction. */
   getTransactionStatus?(): unknown
   /** The stream that `pg` writes to. */
@@ -149,7 +149,7 @@ const lastingFailures = new Set([
 
 function fromPgPool(pool: PostgresPool, preparedStatements: boolean): Database {
   const mostIdle = () => Math.max(MOST_IDLE, pool.totalCount ?? 0)
-  const send = (client: PostgresClient, query: BoundStatement, { isPrepared }: Attempt) =>
+  const send = (client: PostgresClient, query: PostgresStatement, { isPrepared }: Attempt) =>
     inOnePacket(client, preparedStatements && isPrepared ? query : { ...query, name: '' })
 
   return {
@@ -224,7 +224,7 @@ async function acquireAny(pool: PostgresPool, deadline: Deadline) {
  * Corks the stream until the running code has sent all its queries, so that they leave in one packet. Sending a packet
  * for each query would take longer than all other work of the client.
  */
-function inOnePacket(client: PostgresClient, query: BoundStatement): PromiseLike<Answer> {
+function inOnePacket(client: PostgresClient, query: PostgresStatement): PromiseLike<PostgresAnswer> {
   const stream = client.connection?.stream
   if (stream?.cork && stream.uncork) {
     stream.cork()

@@ -1,5 +1,5 @@
 export type { PostgresBridge, PostgresJs, PostgresJsTransaction, PostgresTransaction } from './bridge.ts'
-export type { Answer as PostgresAnswer, BoundStatement as PostgresStatement } from './connection.ts'
+export type { PostgresAnswer, PostgresStatement } from './connection.ts'
 export type { DriverOptions, PostgresClient, PostgresDriver, PostgresPool } from './drivers.ts'
 export { createPostgresKeyStore, type PostgresKeyStore, type PostgresKeyStoreOptions } from './keys.ts'
 export { type MigrateOptions, migrate } from './migrate.ts'

@@ -4,7 +4,7 @@ import { Client, type Pool, types } from 'pg'
 import postgres, { type Sql } from 'postgres'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { bridgeKysely } from '../../examples/bridge-kysely.ts'
-import type { Answer, BoundStatement } from '../../src/postgres/connection.ts'
+import type { PostgresAnswer, PostgresStatement } from '../../src/postgres/connection.ts'
 import { hasCode } from '../../src/postgres/connection.ts'
 import { toDatabase } from '../../src/postgres/drivers.ts'
 import {
@@ -168,12 +168,12 @@ describe('pg: a transaction that fails', () => {
   const failing = { name: '', text: 'failing' }
 
   /** A database with one client. `rollBack` returns the response to `ROLLBACK`. */
-  function connect(rollBack: () => Promise<Answer>) {
+  function connect(rollBack: () => Promise<PostgresAnswer>) {
     const sent: string[] = []
     const released: unknown[] = []
     const client = {
       pipeline: true,
-      async query({ text }: BoundStatement): Promise<Answer> {
+      async query({ text }: PostgresStatement): Promise<PostgresAnswer> {
         sent.push(text)
         if (text === failing.text) throw new Error('failed')
         return text === 'ROLLBACK' ? rollBack() : { rows: [] }

@@ -425,7 +425,11 @@ for (const [where, prepare] of [
     await visit('/playground.html', { prepare }, async page => {
       const team = number => page.getByRole('region', { name: `Team ${number}` })
       const item = (name, text) => page.getByRole('list', { name }).getByText(text, { exact: true })
+      await page.getByRole('button', { name: 'Begin again' }).click()
+      await page.getByText('*.example.org', { exact: true }).waitFor({ state: 'detached' })
       async function check(number, names) {
+        const clear = team(number).getByRole('button', { name: 'Clear the list' })
+        if (await clear.isVisible()) await clear.click()
         await team(number)
           .getByLabel(/^Hostnames/)
           .fill(names)
@@ -443,7 +447,7 @@ for (const [where, prepare] of [
       assert.match(await page.getByLabel('curl', { exact: true }).innerText(), /^curl https:.*svc_team_1_/s)
       await check(2, '*.example.com')
       await team(2)
-        .getByText(/is registered by somebody else/)
+        .getByText(/is registered by somebody else/i)
         .waitFor()
 
       await check(2, '\u0430pple.com')

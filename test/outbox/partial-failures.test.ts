@@ -4,7 +4,10 @@ import { MonitorUnavailableError } from '../../src/outbox/contract.ts'
 import { manyDomains, save } from '../../src/testing/calls.ts'
 
 beforeEach(() => void vi.useFakeTimers())
-afterEach(() => void vi.useRealTimers())
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
 
 const BATCH_SIZE = 100
 
@@ -118,7 +121,12 @@ describe('a refused change', () => {
     expect(await store.listPending()).toMatchObject([{ domain: 'n77.com' }])
   })
 
-  test('is pushed alone in later sweeps, and only after all new changes', async () => {
+  test.each([
+    ['new', 0, 0],
+    ['refused', 0.99, 1],
+  ])('is pushed alone, after all new changes but for the first push, drawn for %s ones', async (_, lot, before) => {
+    const { random } = Math
+    const draw = vi.spyOn(Math, 'random').mockImplementation(random)
     const pushes: string[][] = []
     const refused = ['n3.com', 'n8.com']
     const { push } = createReceiver(changes => {
@@ -134,9 +142,11 @@ describe('a refused change', () => {
     await Promise.allSettled([store.synchronize?.(await save(store, '1', manyDomains(3, 'new-')))])
     await store.release('1', manyDomains(3, 'new-'))
     pushes.length = 0
+    draw.mockReturnValue(lot)
     expect(await store.synchronizePending()).toEqual({ synchronized: 3, failed: 2 })
-    expect(pushes[0]).toEqual(manyDomains(3, 'new-'))
-    expect(pushes.slice(1).toSorted()).toEqual([['n3.com'], ['n8.com']])
+    const [ofNew] = pushes.splice(before, 1)
+    expect(ofNew).toEqual(manyDomains(3, 'new-'))
+    expect(pushes.toSorted()).toEqual([['n3.com'], ['n8.com']])
   })
 
   test('among a thousand changes takes at most 25 pushes in the first sweep, and one in each later sweep', async () => {

@@ -189,7 +189,7 @@ describe('README.md', () => {
     const [, commands = ''] = /^## [^\n]*\n\n```sh\n(.*?)```/ms.exec(readme) ?? []
     expect(commands).toBe(
       `npm ci && npm run demo   # every kind of call, over HTTP
-npm ci && npm test       # all checks, about two minutes
+npm ci && npm test       # all checks, two to five minutes
 `,
     )
     const lines = read('.ci/run').split('\n')

@@ -126,8 +126,8 @@ async function inVirtualTime<Value>(work: () => Promise<Value>): Promise<{ value
   return ended
 }
 
-// With a random first seed, about one service in a thousand leaves a name unsent: SEED=582741524 repeats that. Until its
-// cause is found, these seeds are always the same.
+// With a random first seed, about one service in a thousand leaves a name unsent: SEED=582741524 repeats that.
+// Until its cause is found, these seeds are always the same.
 const first = process.env.SEED ? seed : 200_000
 
 test(`each name gets its result, or is listed in the error: ${counts.services} random services`, async () => {

@@ -17,6 +17,7 @@ export interface Step {
 export interface Job {
   readonly needs?: string | readonly string[]
   readonly permissions?: Readonly<Record<string, string>>
+  readonly strategy?: { readonly matrix: Readonly<Record<string, readonly unknown[]>> }
   readonly steps: readonly Step[]
 }
 

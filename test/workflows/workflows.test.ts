@@ -180,3 +180,14 @@ test('release.yml publishes what a job has packed that runs no test, once the te
   const [, pack] = packing[0] as [string, Job]
   expect(findStep(pack, 'npm ci').run).toContain('--ignore-scripts')
 })
+
+test('test.yml runs each part of npm run test:all, and the files of the weekly run exist', () => {
+  const { part, weekly } = (workflows.get('test.yml') as Workflow).jobs
+  const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  const parts = scripts['test:all'].match(/\btest:\w+/g).map((name: string) => name.replace('test:', ''))
+  expect(part?.strategy?.matrix.part).toEqual(parts)
+  const tests = readdirSync(new URL('..', import.meta.url), { recursive: true }).map(file => `test/${file}`)
+  const filters = findStep(weekly, 'vitest').run?.match(/\btest\/\S+/g) ?? []
+  expect(filters).not.toEqual([])
+  expect(filters.filter(filter => !tests.some(file => file.startsWith(filter)))).toEqual([])
+})

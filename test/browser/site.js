@@ -359,6 +359,10 @@ for (const viewport of [
       const place = page.locator('.live')
       const reserved = await place.evaluate(node => Number.parseFloat(getComputedStyle(node).minHeight))
       assert.equal((await place.boundingBox()).height, reserved, 'the element is not taller than its place')
+      const measure = async () => (await page.locator('.words').boundingBox()).width
+      const width = await measure()
+      await place.evaluate(node => node.remove())
+      assert.equal(await measure(), width, 'the first column is as wide while the second is being loaded')
     })
   })
 

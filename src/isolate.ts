@@ -6,8 +6,6 @@ export interface Progress {
   readonly failures: number
   /** Failures since the last success. */
   readonly failuresInARow: number
-  /** The last failures, as far as they put their parts off. */
-  readonly putOffInARow: number
   /** The last failure. */
   readonly cause: unknown
 }
@@ -15,8 +13,6 @@ export interface Progress {
 /** The failure of an attempt. */
 export interface Failure {
   readonly cause: unknown
-  /** Whether not to attempt the items of this part again. */
-  readonly isPutOff?: boolean
 }
 
 /** How to process items if some of them may fail. */
@@ -76,7 +72,7 @@ export async function isolate<Item>(
     for (const item of added) unfinished.set(item, null)
   }
   add(items)
-  const progress = { hasSucceeded: false, failures: 0, failuresInARow: 0, putOffInARow: 0, cause: undefined as unknown }
+  const progress = { hasSucceeded: false, failures: 0, failuresInARow: 0, cause: undefined as unknown }
   let window = first
   let isCut = false
   while (queue.length > 0 || findMore) {
@@ -93,23 +89,20 @@ export async function isolate<Item>(
       for (const item of part) unfinished.delete(item)
       progress.hasSucceeded = true
       progress.failuresInARow = 0
-      progress.putOffInARow = 0
       window = Math.min(largest, 2 * window)
       continue
     }
     progress.cause = failure.cause
     progress.failures += 1
     progress.failuresInARow += 1
-    progress.putOffInARow = failure.isPutOff ? progress.putOffInARow + 1 : 0
     const isLate = failure.cause instanceof TimeLimitError
     const smaller = Math.max(1, Math.floor(part.length / (isLate ? 4 : 2)))
     if (isLate || progress.failuresInARow > 1) window = smaller
     for (const item of part) {
-      // A part that was put off once need not be at fault, so it keeps its size until it fails again.
-      sizes.set(item, failure.isPutOff && !sizes.has(item) ? part.length : smaller)
+      sizes.set(item, smaller)
       unfinished.set(item, { cause: failure.cause, isAlone: part.length === 1 })
     }
-    if (part.length > 1 && !failure.isPutOff) queue.push(...part)
+    if (part.length > 1) queue.push(...part)
   }
   return { ...progress, unfinished, isCut }
 }

@@ -151,12 +151,11 @@ export function readRetryAfter(cause: unknown): number | undefined {
 /** After this many consecutive failures, a call or a sweep pushes nothing more. */
 const MOST_FAILURES_IN_A_ROW = 8
 /**
- * The same, if nothing was accepted the last time, or if something was accepted, and then the monitor says that it is
- * unavailable: it may have had enough.
+ * The same, if the monitor may be unavailable or have had enough: nothing was accepted the last time, the last failure
+ * has a `Retry-After`, or something was accepted, and then the monitor says that it is unavailable. Three, so
+ * that each half of a failed push is tried: if only one of them has changes at fault, the other goes on.
  */
 const FEW_FAILURES_IN_A_ROW = 3
-/** After this many consecutive failures with a `Retry-After`, all changes wait, not only those that were pushed. */
-const MOST_PUT_OFF_IN_A_ROW = 2
 /** After this many failures, a call or a sweep leaves the remaining changes to the next sweep. */
 const MOST_FAILURES = 100
 
@@ -166,8 +165,8 @@ const MOST_FAILURES = 100
  * @param wasUnavailable Whether nothing was accepted the last time.
  */
 export function hasFailedEnough(progress: Progress, wasUnavailable: boolean): boolean {
-  const { hasSucceeded, failures, failuresInARow, putOffInARow, cause } = progress
-  if (wasUnavailable) return failuresInARow >= FEW_FAILURES_IN_A_ROW
-  const mostInARow = hasSucceeded && !isDenial(cause) ? FEW_FAILURES_IN_A_ROW : MOST_FAILURES_IN_A_ROW
-  return putOffInARow >= MOST_PUT_OFF_IN_A_ROW || failuresInARow >= mostInARow || failures >= MOST_FAILURES
+  const { hasSucceeded, failures, failuresInARow, cause } = progress
+  const hasHadEnough = readRetryAfter(cause) !== undefined || (hasSucceeded && !isDenial(cause))
+  const mostInARow = wasUnavailable || hasHadEnough ? FEW_FAILURES_IN_A_ROW : MOST_FAILURES_IN_A_ROW
+  return failuresInARow >= mostInARow || failures >= MOST_FAILURES
 }

@@ -67,8 +67,8 @@ interface Outcome extends Isolated<LeasedChange> {
  * change, it gets the others. A sweep takes changes only for its next push, in the order of the {@link lines}. If
  * everything fails, a call or sweep makes only a few pushes.
  *
- * A failure with a `Retry-After` holds for the changes of that push, which wait as long as it says. After two in a row,
- * nothing more is pushed.
+ * A push that fails with a `Retry-After` is halved like any other, but the third such failure in a row ends the work.
+ * The changes whose last push failed this way wait as long as it says.
  *
  * The process remembers only whether nothing was accepted the last time. It may forget that.
  */
@@ -109,7 +109,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
         await runWithin({ milliseconds, message, signal }, signal => pushOnce(push, part, signal))
       } catch (cause) {
         learn?.(part.length, false)
-        return { cause, isPutOff: readRetryAfter(cause) !== undefined }
+        return { cause }
       }
       learn?.(part.length, true)
       slowest = Math.max(slowest, performance.now() - begun)

@@ -27,7 +27,7 @@ export function addView(
     isWrong(row) ? wrongRowView(row, words) : rowView(row, words),
   )
   const status = work.status ?? model.status
-  const where = model.isDone && isListed ? words.whereRegistered : ''
+  const where = model.isDone && isListed ? ` ${words.whereRegistered}` : ''
   const filters = () => [filter(false, words.all(names.size)), filter(true, words.problems(problemCount))]
   return html`<section part="add" aria-labelledby="add-title"
       @dragover=${onDragOver} @dragleave=${onDragLeave} @drop=${onDrop}>
@@ -37,8 +37,8 @@ export function addView(
     ${warn(model.notice?.(words) ?? work.failure?.(words), words)}
     <div ?hidden=${isEmpty}>
       ${progress(work, words.list)}
-      <p class="status ${model.isDone ? 'good' : ''}" id="add-status" part="status" dir="auto"
-        tabindex="-1">${status?.(words)} ${where}</p>
+      <p class="status ${model.isDone ? 'good' : ''}" id="add-status" part="status"
+        tabindex="-1">${status && status(words) + where}</p>
       <div class="actions filters">${problemCount === 0 ? nothing : filters()}</div>
       ${recordsView(model, words)}
       <div class="list" part="list" role="list" tabindex="0" aria-label=${words.list} ${ref(list.attach)}
@@ -223,7 +223,7 @@ function wrongRowView(row: WrongRow, words: ElementWords): TemplateResult {
     <span class="mark" aria-hidden="true">${mark}</span>
     <div class="name" part="name"><bdi dir="ltr">${text}</bdi></div>
     <span class="state" part="state">${words[word]}</span>
-    <div class="detail" part="detail"><p dir="auto">${explain(row, words)}</p>
+    <div class="detail" part="detail"><p>${explain(row, words)}</p>
       <div class="actions" ?hidden=${draft !== undefined}>
         <button type="button" class="fix" part="button fix" data-action="use" ?hidden=${suggestion === undefined}
           ><span>${before}<bdi dir="ltr">${display(suggestion ?? '')}</bdi>${after}</span></button>

@@ -26,5 +26,5 @@ export const warn = (
 ): TemplateResult | typeof nothing =>
   text === undefined
     ? nothing
-    : html`<div class="alert" part="alert" role="alert"><p dir="auto">${text}</p>
+    : html`<div class="alert" part="alert" role="alert"><p>${text}</p>
         ${retry ? button('', words.retry, retry) : nothing}</div>`

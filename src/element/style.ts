@@ -23,6 +23,8 @@ section { border: 1px solid var(--line); border-radius: var(--radius); padding: 
 section:last-child { margin-bottom: 0; }
 h2 { font-size: 1.125em; line-height: 1.3; font-weight: 650; margin: 0 0 .875rem; }
 p { margin: 0; }
+/* A sentence has the direction of its own words, and the side of the page's. */
+p, .fix span { unicode-bidi: plaintext; text-align: -webkit-match-parent; text-align: match-parent; }
 label.block { display: block; margin: 0 0 .375rem; }
 textarea, input[type=search], input[type=text], select, button {
   font: inherit; color: inherit; min-height: 44px; border-radius: calc(var(--radius) * .7); max-width: 100%;
@@ -37,6 +39,7 @@ textarea {
   font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace;
 }
 textarea::placeholder { color: inherit; opacity: .62; }
+input:placeholder-shown { text-overflow: ellipsis; }
 button {
   display: inline-flex; align-items: center; justify-content: center; gap: .4em; padding: .45rem 1rem; cursor: pointer;
   background: transparent; border: 1px solid var(--line); font-weight: 550; overflow-wrap: anywhere;
@@ -45,7 +48,7 @@ button:hover { background: var(--area); border-color: var(--strong-line); }
 button.primary { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
 button.primary:hover { filter: brightness(1.08); }
 button.fix { border-color: var(--accent); color: var(--accent); }
-button.plain { border-color: transparent; color: var(--quiet); padding-inline: .625rem; font-weight: 450; }
+button.plain { border-color: transparent; color: var(--quiet); padding-inline: .625rem; font-weight: 450; text-align: start; }
 button.plain:hover { color: inherit; }
 button.danger { border-color: var(--bad); color: var(--bad); }
 button[aria-pressed=true] {
@@ -54,6 +57,9 @@ button[aria-pressed=true] {
 button:is(:disabled, [aria-disabled=true]) { opacity: .5; cursor: default; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 .actions { display: flex; flex-wrap: wrap; align-items: center; gap: .625rem; margin-top: .875rem; }
+.steps + .actions { margin-top: .25rem; }
+/* The text of a plain button stands where other texts begin. */
+.actions:has(> .plain:first-child, > .fix[hidden]), .copyable .plain { margin-inline-start: -.625rem; }
 .hint { color: var(--quiet); font-size: .925em; }
 .drop { outline: 2px dashed var(--accent); outline-offset: -6px; }
 .filters { gap: .5rem; }
@@ -67,7 +73,6 @@ progress::-webkit-progress-value { background: var(--accent); border-radius: 99p
 progress::-moz-progress-bar { background: var(--accent); border-radius: 99px; }
 .status { color: var(--quiet); }
 .status:not(:empty) { margin-top: .5rem; }
-#add-status { min-height: 1.45em; }
 .status.good { color: var(--good); font-weight: 550; }
 .status:focus { outline: none; }
 .alert {
@@ -82,7 +87,7 @@ progress::-moz-progress-bar { background: var(--accent); border-radius: 99px; }
   position: relative; margin-top: .875rem; max-height: min(30rem, 62vh); overflow-y: auto; overscroll-behavior: contain;
   border: 1px solid var(--line); border-radius: calc(var(--radius) * .7);
 }
-.list > div { position: relative; overflow: hidden; }
+.list > div { position: relative; overflow: hidden; margin-bottom: -1px; }
 .row {
   position: absolute; inset-inline: 0; display: grid; grid-template-columns: 1.5rem minmax(0, 1fr) auto;
   gap: .125rem .625rem; align-items: center; padding: .5rem .875rem; min-height: 52px;
@@ -107,7 +112,6 @@ progress::-moz-progress-bar { background: var(--accent); border-radius: 99px; }
 .detail { grid-column: 2 / -1; overflow-wrap: anywhere; font-size: .95em; }
 .detail .actions { margin-top: .5rem; gap: .5rem; }
 .detail .actions button { padding-block: .25rem; }
-.detail form { display: flex; gap: .5rem; margin-top: .375rem; }
 .records { margin-top: .875rem; display: grid; grid-template-columns: minmax(0, 1fr); gap: .875rem; }
 .record { border: 1px solid var(--line); border-radius: calc(var(--radius) * .7); padding: .875rem; }
 .record h3 { font-size: 1em; font-weight: 550; margin: 0 0 .5rem; overflow-wrap: anywhere; }
@@ -117,18 +121,21 @@ progress::-moz-progress-bar { background: var(--accent); border-radius: 99px; }
 .record code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; overflow-wrap: anywhere; }
 .record .hint { display: block; overflow-wrap: anywhere; }
 .copyable code { min-width: 0; }
-.copyable { display: flex; flex-wrap: wrap; align-items: center; gap: 0 .5rem; }
+.copyable { display: flex; flex-wrap: wrap; align-items: center; gap: 0 1.125rem; }
 .attempts { margin: .625rem 0 .25rem; padding: 0; list-style: none; }
 .existing { color: var(--quiet); }
 .pick { display: flex; align-items: center; gap: .75rem; min-height: 44px; min-width: 0; cursor: pointer; }
 .pick input {
   inline-size: 1.125rem; block-size: 1.125rem; flex: none; margin: 0 .1875rem; accent-color: var(--accent);
 }
-.team { grid-template-columns: minmax(0, 1fr) auto auto auto; padding-block: .125rem; }
+.team { grid-template-columns: minmax(0, 1fr) fit-content(50%) auto; padding-block: .125rem; }
+.about { text-align: end; overflow-wrap: anywhere; }
+.about time { margin-inline-start: .75em; white-space: nowrap; }
 .team:has(.bin:not([hidden])) { padding-inline-end: .25rem; }
 button.bin { padding: 0; inline-size: 44px; }
-.search { display: flex; gap: .5rem; }
-.search button { flex: none; }
+.search, .detail form { display: flex; gap: .5rem; }
+.detail form { margin-top: .375rem; }
+:is(.search, .detail form) button { flex: none; }
 .actions:not(:has(> *)) { display: none; }
 .empty { padding: 1.5rem 1rem; text-align: center; color: var(--quiet); }
 .spoken {
@@ -137,21 +144,22 @@ button.bin { padding: 0; inline-size: 44px; }
 @container (max-width: 30rem) {
   section { padding: 1rem; }
   .steps {
-    position: sticky; bottom: 0; z-index: 1; background: var(--background);
-    margin: 0 -1rem -.75rem; padding: .75rem 1rem;
+    position: sticky; bottom: 0; z-index: 1; flex-wrap: nowrap; background: var(--background);
+    margin: .25rem -1rem 0; padding: .625rem 1rem;
   }
-  .row { padding-inline: .625rem; }
-  .actions > button.primary { flex: 1 1 100%; }
-  .row { grid-template-columns: 1.5rem minmax(0, 1fr); }
-  .row .state { grid-column: 2; white-space: normal; font-size: .875em; }
+  .actions > button.primary, .steps > button { flex: 1 1 auto; }
+  .row { padding-inline: .625rem; grid-template-columns: 1.5rem minmax(0, 1fr); }
+  .row .state { grid-column: 2; font-size: .875em; }
   .row.wrong .state { display: none; }
   .detail { grid-column: 1 / -1; }
-  .detail .fix { flex: 1 1 100%; }
+  .detail .actions { margin-inline-start: -.625rem; }
+  .detail .fix { flex: 1 1 100%; margin-inline-start: .625rem; }
   .row.team { grid-template-columns: minmax(0, 1fr) auto; }
   .row.team .bin { grid-column: 2; grid-row: 1; }
-  .row.team :is(.state, .own) { grid-column: 1; margin-inline-start: 2.25rem; padding-bottom: .25rem; }
-  .row.team .state { margin-top: -.625rem; }
+  .about { grid-column: 1 / -1; text-align: start; margin: -.625rem 0 0 2.25rem; padding-bottom: .375rem; }
+  .about time { margin: 0; }
 }
+@media (any-hover: none) { form .hint { display: none; } }
 @media (prefers-reduced-motion: reduce) { progress::-webkit-progress-value { transition: none; } }
 @media (forced-colors: active) {
   .mark, button, section { border-color: CanvasText; }

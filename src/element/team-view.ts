@@ -23,7 +23,10 @@ export function teamView(
   const status = work.status ?? (model.isLoading && model.question !== '' ? words => words.searching : model.status)
   const empty = model.isLoading ? words.loading : model.isSearched ? words.notFound : words.noNames
   list.show(shown, entry => entryView(entry, model, words, renderState))
-  const title = words.namesTitle(shown.length, model.entries.length, model.rest === undefined)
+  const isKnown = model.isOffered && !(hasFailed && model.entries.length === 0)
+  const title = isKnown
+    ? words.namesTitle(shown.length, model.entries.length, model.rest === undefined)
+    : words.namesTitleUnknown
   return html`<section part="names" aria-labelledby="names-title">
     <h2 id="names-title" part="title">${title}</h2>
     <form class="search" role="search" ?hidden=${model.entries.length === 0 && !model.isSearched} @submit=${onSearch}>
@@ -33,7 +36,7 @@ export function teamView(
     <div class="actions">${actions()}</div>
     ${asked ? question(asked) : nothing}
     ${progress(work, words.deleteSelected(work.total))}
-    <p class="status" id="names-status" part="status" dir="auto" tabindex="-1">${status?.(words)}</p>
+    <p class="status" id="names-status" part="status" tabindex="-1">${status?.(words)}</p>
     ${warn(work.failure?.(words), words, model.retry)}
     <div class="list" part="list" role="list" tabindex="0" aria-labelledby="names-title" ?hidden=${shown.length === 0}
       ${ref(list.attach)} @scroll=${list.plan} @click=${onClick} @change=${onTick}><div></div></div>
@@ -95,8 +98,8 @@ function entryView(
   return html`<div class="row team" part="row" role="listitem" tabindex="-1" data-id=${id}>
     <label class="pick"><input type="checkbox" ?hidden=${!mayDelete} .checked=${live(model.isChosen(entry))}>
       <span class="name" part="name"><bdi dir="ltr">${shown}</bdi></span></label>
-    <span class="own" part="own-state"><slot name=${domain}>${stateOf(entry, renderState)}</slot></span>
-    <time class="state" part="state" datetime=${createdAt}>${dates.format(new Date(createdAt))}</time>
+    <span class="about"><span part="own-state"><slot name=${domain}>${stateOf(entry, renderState)}</slot></span>
+      <time class="state" part="state" datetime=${createdAt}>${dates.format(new Date(createdAt))}</time></span>
     <button type="button" class="plain bin" part="button plain" ?hidden=${!mayDelete}
       aria-label=${words.deleteOne(shown)}>✕</button></div>`
 }

@@ -9,9 +9,12 @@ export type ReasonSentence = string | ((details: InvalidPreview) => string)
 const digits = (count: number) => count.toLocaleString('en')
 const names = (count: number) => `${digits(count)} ${count === 1 ? 'name' : 'names'}`
 
-/** For customers, who know neither suffix lists nor RFCs. Rarer mistakes are explained by the service's message. */
+/**
+ * For customers, who know neither suffix lists nor RFCs. Each stands below the name, so it need not be a whole sentence.
+ * Rarer mistakes are explained by the service's message.
+ */
 const reasons = {
-  url: 'is a web address; only the hostname in it is needed',
+  url: 'a web address; only the hostname in it is needed',
   path: 'has a path; only the hostname is needed',
   query: 'has a query; only the hostname is needed',
   fragment: 'has a fragment; only the hostname is needed',
@@ -24,7 +27,7 @@ const reasons = {
   list_item: 'begins like an item of a list',
   bullet: 'begins with a bullet',
   remark: 'has a remark behind the name',
-  defanged: 'is written so that it is no link',
+  defanged: 'written so that it is no link',
   shortened: 'looks shortened; the whole name is needed',
   space: 'has a blank in it',
   space_beside_dot: 'has a blank beside a dot',
@@ -33,24 +36,24 @@ const reasons = {
   empty_label: 'has two dots in a row, or begins with one',
   outer_hyphen: 'has a part that begins or ends with a hyphen',
   underscore: 'has an underscore, which hostnames cannot have',
-  record_name: 'is the name of a DNS record, not of a host',
+  record_name: 'the name of a DNS record, not of a host',
   misplaced_star: 'has a “*” that is not alone at the start; “*.example.com” is right',
-  wildcard_alone: 'is a “*” without a name; “*.example.com” is right',
-  single_label: 'is not complete; a whole name such as “www.example.com” is needed',
-  missing_value: 'is what programs write if there is no value',
-  reserved_name: 'is not a public name, so it cannot be registered',
-  reserved_address: 'is not a public IP address, so it cannot be registered',
-  address_spelling: 'is an unusual way to write an IP address',
+  wildcard_alone: 'a “*” without a name; “*.example.com” is right',
+  single_label: 'not complete; a whole name such as “www.example.com” is needed',
+  missing_value: 'what programs write if there is no value',
+  reserved_name: 'not a public name, so it cannot be registered',
+  reserved_address: 'not a public IP address, so it cannot be registered',
+  address_spelling: 'an unusual way to write an IP address',
   address_range: 'stands for many IP addresses; each needs a row of its own',
-  address_prefix: 'is the prefix of an IP address',
+  address_prefix: 'the prefix of an IP address',
   numeric_top_level: 'ends with a number, but is no IP address',
   unknown_top_level: ({ topLevel }) => `ends with “.${topLevel}”, which does not exist`,
-  public_suffix: 'is an ending that belongs to many; add the name before it',
+  public_suffix: 'an ending that belongs to many; add the name before it',
   wildcard_over_public_suffix: 'would cover the names of many others',
-  name_too_long: 'is too long; a hostname has at most 253 characters',
+  name_too_long: 'too long; a hostname has at most 253 characters',
   label_too_long: 'has a part with more than 63 characters',
-  domain_already_licensed: 'is registered by somebody else, or overlaps with such a name',
-  wildcard_conflict: 'is covered already by a wildcard that you have registered',
+  domain_already_licensed: 'registered by somebody else, or overlaps with such a name',
+  wildcard_conflict: 'already covered by a wildcard that you have registered',
   subdomain_conflict: 'would cover names that you have registered; delete these first',
 } as const satisfies Partial<Record<HostnameReason | ConflictCode, ReasonSentence>>
 
@@ -181,6 +184,8 @@ export const english = {
   /** `all`: how many names have been loaded; `isAll`: whether there are no more. */
   namesTitle: (shown: number, all: number, isAll: boolean) =>
     `Registered names (${shown === all ? '' : `${digits(shown)} of `}${digits(all)}${isAll ? '' : '+'})`,
+  /** While nobody knows how many there are. */
+  namesTitleUnknown: 'Registered names',
   search: 'Search your registered names',
   searchButton: 'Search',
   loading: 'Loading…',

@@ -161,7 +161,7 @@ test('each row shows the name as people read it, what is wrong, and the correcti
     await button(page, 'All 4').click()
     const rows = await readRows(page)
     assert.match(rows[0], /bücher\.de\s*from BÜCHER\.de\s+Ready/)
-    assert.match(rows[1], /Is a web address.*Use www\.example\.com/s)
+    assert.match(rows[1], /A web address.*Use www\.example\.com/s)
     // A look-alike of apple.com is shown as A-labels.
     assert.match(rows[2], /xn--pple-43d\.com\s+Ready/)
     assert.match(rows[3], /<img src=x onerror=alert\(1\)>/)

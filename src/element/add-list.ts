@@ -49,39 +49,47 @@ export class AddList {
   async pasteFile(file: Blob): Promise<void> {
     // A dropped folder cannot be read.
     const text = await readFile(file).catch(() => undefined)
-    if (text !== undefined) return this.paste(text)
+    if (text !== undefined) return void this.paste(text)
     this.notice = words => words.notText
     this.#around.changed()
   }
-  async paste(text: string): Promise<void> {
+  /** @returns Whether the text has names, or a table that may have some. */
+  async paste(text: string): Promise<boolean> {
     const pasted = await this.#inSlices(readList(text))
-    if (!pasted) return
+    if (!pasted) return false
+    const { openQuote } = pasted
+    this.notice = openQuote === undefined ? undefined : words => words.openQuote(openQuote)
     if ('names' in pasted) return this.add(pasted.names)
     this.table = pasted
     this.#around.focus('#column')
+    return true
   }
   async takeColumn(index: number | undefined): Promise<void> {
     const column = index === undefined ? undefined : this.table?.columns[index]
     this.table = undefined
-    if (column) return this.add(column.cells)
-    this.#around.focus('#paste')
+    if (column) await this.add(column.cells)
+    else this.#around.focus('#paste')
   }
-  async add(pasted: readonly string[]): Promise<void> {
+  /** @returns Whether there are names among the texts. */
+  async add(pasted: readonly string[]): Promise<boolean> {
     const { names } = this
     function* addAll() {
       for (const name of pasted) yield names.add(name)
       return true
     }
-    if (!(await this.#inSlices(addAll()))) return
-    const isNothing = pasted.every(name => name.trim() === '')
-    this.notice = isNothing ? words => words.nothingFound : undefined
-    if (isNothing) return this.#around.changed()
+    if (!(await this.#inSlices(addAll()))) return false
+    if (pasted.every(name => name.trim() === '')) {
+      this.notice = words => words.nothingFound
+      this.#around.changed()
+      return false
+    }
     this.#hasNew = true
     this.work.failure = undefined
     this.isFiltered = false
     this.isAdding = false
     this.#around.focus('#add-status')
     await this.check()
+    return true
   }
   /** Lets the page draw and react now and then. @returns `undefined` if the list was cleared meanwhile. */
   async #inSlices<Result>(steps: Generator<unknown, Result>): Promise<Result | undefined> {
@@ -204,6 +212,7 @@ export class AddList {
     const waiting = names.texts('ready')
     const registered: RegisteredName[] = []
     this.isFiltered = false
+    this.notice = undefined
     this.#begin()
     const ending = await this.work.run('register', waiting.length, async (options, onStep) => {
       const onProgress = ({ results }: { results: readonly RegisterResult[] }) => {
@@ -255,7 +264,7 @@ export class AddList {
     }
   }
   #begin(): void {
-    if (!this.work.kind) Object.assign(this, { isStopped: false, isDone: false, status: undefined, notice: undefined })
+    if (!this.work.kind) Object.assign(this, { isStopped: false, isDone: false, status: undefined })
   }
   #end(ending: Ending): void {
     if (ending === 'busy') return
@@ -269,7 +278,7 @@ export class AddList {
     const { names } = this
     if (names.count(...problems) === 0) this.isFiltered = false
     if (names.size === 0) {
-      Object.assign(this, { status: undefined, isDone: false, isStopped: false, isAdding: false })
+      Object.assign(this, { status: undefined, notice: undefined, isDone: false, isStopped: false, isAdding: false })
       this.work.failure = undefined
       this.#around.focus('#paste')
     } else if (names.count('unchecked') > 0 && !this.isStopped && !this.work.kind) void this.check()

@@ -118,8 +118,8 @@ export function addView(
     event.preventDefault()
     const field = (event.target as Element).querySelector('textarea') as HTMLTextAreaElement
     // What has no name in it stays, to be corrected.
-    void model.paste(field.value).then(() => {
-      if (!model.notice) field.value = ''
+    void model.paste(field.value).then(isFound => {
+      if (isFound) field.value = ''
     })
   }
   function onPaste(event: ClipboardEvent): void {

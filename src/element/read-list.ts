@@ -1,12 +1,19 @@
 /** What somebody pasted or dropped: names, or a table of which one column has the names. */
-export type PastedList = { readonly names: readonly string[] } | PastedTable
+export type PastedList = PastedNames | PastedTable
 
-export interface PastedTable {
+interface PastedNames extends Flawed {
+  readonly names: readonly string[]
+}
+export interface PastedTable extends Flawed {
   readonly columns: readonly Column[]
   /** The index of the column that most likely has the names. */
   readonly likely: number
 }
 
+interface Flawed {
+  /** The first line, from 1, with a quote that is not closed. */
+  readonly openQuote?: number | undefined
+}
 interface Column {
   /** Its place in the table, from 1. */
   readonly number: number
@@ -27,7 +34,7 @@ export function* readList(pasted: string): Generator<void, PastedList> {
   const lines = text.split(/\r\n?|\n/).filter(line => line.trim() !== '')
   const delimiter = (named as Delimiter | undefined) ?? findDelimiter(lines)
   if (delimiter === undefined) return { names: yield* readLines(unquote(lines)) }
-  const rows = yield* readCells(text, delimiter)
+  const { rows, openQuote } = yield* readCells(text, delimiter)
   if (rows.length === 0) return { names: [] }
   const isTitled = !rows[0]?.some(looksLikeName)
   // Without cells that are empty, of which a wide table may have any number.
@@ -47,9 +54,10 @@ export function* readList(pasted: string): Generator<void, PastedList> {
   const present = Object.values(columns)
   // A list with several names in each line has only columns of names.
   const areAllNames = present.every(({ names, isFilled }) => !isFilled || names > rows.length / 2)
-  if (!isTitled && rows.length > 1 && areAllNames) return { names: rows.flat().filter(cell => cell !== '') }
+  if (!isTitled && rows.length > 1 && areAllNames) return { names: rows.flat().filter(cell => cell !== ''), openQuote }
   const most = present.reduce((most, { names }) => Math.max(most, names), 0)
   return {
+    openQuote,
     columns: present,
     likely: Math.max(
       0,
@@ -107,9 +115,10 @@ const looksLikeName = (cell: string): boolean =>
 /**
  * Reads cells. A quote that is not closed before the end, or closed only after lines with names, was meant as a quote.
  */
-function* readCells(text: string, delimiter: Delimiter): Generator<void, readonly (readonly string[])[]> {
+function* readCells(text: string, delimiter: Delimiter) {
   const rows: string[][] = []
   const ends = cellEnds[delimiter]
+  let openQuote: number | undefined
   let row: string[] = []
   for (let place = 0; place < text.length; ) {
     let cell = ''
@@ -121,6 +130,7 @@ function* readCells(text: string, delimiter: Delimiter): Generator<void, readonl
       const [, ...others] = inner.split(/[\r\n]/)
       const isClosed = close >= 0 && !others.some(line => line.split(delimiter).some(looksLikeName))
       if (isClosed) cell = inner.replaceAll('""', '"')
+      else openQuote ??= text.slice(0, place).split(/\r\n?|\n/).length
       place = isClosed ? close + 1 : place + 1
     }
     ends.lastIndex = place
@@ -133,7 +143,7 @@ function* readCells(text: string, delimiter: Delimiter): Generator<void, readonl
     yield
     if (end === '') break
   }
-  return rows
+  return { rows, openQuote }
 }
 
 /**

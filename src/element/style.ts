@@ -48,7 +48,9 @@ button:hover { background: var(--area); border-color: var(--strong-line); }
 button.primary { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
 button.primary:hover { filter: brightness(1.08); }
 button.fix { border-color: var(--accent); color: var(--accent); }
-button.plain { border-color: transparent; color: var(--quiet); padding-inline: .625rem; font-weight: 450; text-align: start; }
+button.plain {
+  border-color: transparent; color: var(--quiet); padding-inline: .625rem; font-weight: 450; text-align: start;
+}
 button.plain:hover { color: inherit; }
 button.danger { border-color: var(--bad); color: var(--bad); }
 button[aria-pressed=true] {

@@ -10,7 +10,7 @@ const digits = (count: number) => count.toLocaleString('en')
 const names = (count: number) => `${digits(count)} ${count === 1 ? 'name' : 'names'}`
 
 /**
- * For customers, who know neither suffix lists nor RFCs. Each stands below the name, so it need not be a whole sentence.
+ * For customers, who know neither suffix lists nor RFCs. Each stands below the name, and need not be a sentence.
  * Rarer mistakes are explained by the service's message.
  */
 const reasons = {
@@ -111,6 +111,8 @@ export const english = {
   cancelColumn: 'Cancel',
   columnNumber: (number: number) => `Column ${number}`,
   nothingFound: 'There is no name in it.',
+  openQuote: (line: number) =>
+    `Line ${digits(line)} has a quote that is not closed, so each line was read on its own. Check its names.`,
   all: (count: number) => `All ${digits(count)}`,
   problems: (count: number) => `With a problem ${digits(count)}`,
   useAll: (count: number) => (count === 1 ? 'Use the correction' : `Use all ${digits(count)} corrections`),

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -139,9 +139,15 @@ const limit = { timeout: 120_000 }
 
 test('Chromium', limit, () => tryIn(startChromium))
 test(`Firefox${firefox ? '' : ', which is not installed here'}`, { ...limit, skip: !firefox }, () =>
-  tryIn(startProgram(firefox, folder => ['--headless', '--no-remote', '--profile', folder])),
+  tryIn(
+    startProgram(firefox, folder => {
+      // Otherwise, a page may open a window only after a click.
+      writeFileSync(join(folder, 'user.js'), 'user_pref("dom.disable_open_during_load", false);')
+      return ['--headless', '--no-remote', '--profile', folder]
+    }),
+  ),
 )
 const webKit = { ...limit, skip: !miniBrowser || !display }
 test(`WebKit${webKit.skip ? ', which is not installed here' : ''}`, webKit, () =>
-  tryIn(startProgram(display, () => ['-a', miniBrowser])),
+  tryIn(startProgram(display, () => ['-a', miniBrowser, '--javascript-can-open-windows-automatically=true'])),
 )

@@ -62,6 +62,18 @@ function use(element) {
   }
 }
 
+/** Moves an element into the document of another window, and registers names there. */
+async function worksIn(view, page) {
+  await until(() => page.find('section'))
+  view.document.body.append(page.element)
+  await frame()
+  equal(view.getComputedStyle(page.find('section')).borderTopWidth, '1px')
+  await page.paste([`${'long-'.repeat(11)}name.example.com`, 'b.example.com'])
+  await until(() => page.findAll('[part=add] .row').length === 2)
+  await page.press('Register 2 names')
+  await until(() => page.status().startsWith('Done'))
+}
+
 const boxes = {
   'a modal dialog': 'dialog',
   'a flex row': 'display:flex',
@@ -278,18 +290,26 @@ Object.assign(checks, {
     await until(() => flaky.button('Register 2 names'))
   },
 
-  async 'it works in the document of a frame'() {
+  async 'it works in the document of a frame, and follows its width'() {
     const box = document.createElement('iframe')
+    box.width = 900
     document.body.append(box)
     const page = open()
-    await until(() => page.find('section'))
-    box.contentDocument.body.append(page.element)
-    await frame()
-    const { borderTopWidth } = box.contentWindow.getComputedStyle(page.find('section'))
-    equal(borderTopWidth, '1px')
-    await page.paste(['a.example.com', 'b.example.com'])
-    await until(() => page.button('Register 2 names'))
-    await until(() => page.findAll('[part=add] .row').length === 2)
+    await worksIn(box.contentWindow, page)
+    const [first, second] = page.findAll('[part=add] .row')
+    const { height } = first.getBoundingClientRect()
+    box.width = 300
+    await until(() => first.getBoundingClientRect().height > height)
+    await until(() => second.getBoundingClientRect().top >= first.getBoundingClientRect().bottom)
+  },
+
+  async 'it works in the document of a window that the page opens'() {
+    const popup = window.open('', '', 'width=500,height=400')
+    try {
+      await worksIn(popup, open())
+    } finally {
+      popup.close()
+    }
   },
 
   async 'an application shows its own state of each name, by a function or by a child'() {

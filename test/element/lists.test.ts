@@ -155,6 +155,14 @@ test('a record that lacks a field is not shown, and its name cannot be registere
   expect([adding.names.count('hopeless'), adding.records]).toEqual([1, []])
 })
 
+test('a quote that is not closed is told until the names are registered, and no name is lost', async () => {
+  const { adding, registered } = open()
+  expect(await adding.paste('a.example.com,b.example.com\n"c.example.com,d.example.com')).toBe(true)
+  expect(adding.notice?.(english)).toMatch(/^Line 2 has a quote that is not closed/)
+  await adding.register()
+  expect([adding.notice, registered.length]).toEqual([undefined, 4])
+})
+
 test('Enter keeps what typing has found while all names are here, and asks nobody', async () => {
   const { team, store, calls } = open()
   await registerDomains(caller, { domains: ['keep.example.com', 'shop.example.org'] }, store)

@@ -35,6 +35,15 @@ test.each<[what: string, text: string, names: string[]]>([
   expect(namesOf(text)).toEqual(names)
 })
 
+test.each<[text: string, line: number | undefined]>([
+  ['host,note\r\na.com,"x\r\nb.com,"y', 2],
+  ['a.com,b.com\nc.com,d.com\n"e.com,f.com', 3],
+  ['note,host\n"two\nlines",a.com\n"x,b.com\ny,c.com', 4],
+  ['note,host\n"two\nlines",a.com\n"x ""y"" z",b.com', undefined],
+])('the first line with a quote that is not closed is told: %j', (text, line) => {
+  expect(read(text).openQuote).toBe(line)
+})
+
 test('columns have the titles of the first row, if it has no name', () => {
   expect(read('No\tHost\n1\ta.com')).toMatchObject({
     columns: [

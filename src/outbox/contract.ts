@@ -114,7 +114,7 @@ export interface Outbox {
    * MUST make a change due only if its push failed: the first push of any other change may be under way.
    *
    * @param domainIds Default: all.
-   * @returns How many changes became due.
+   * @returns How many changes became due. One that was due already may count.
    */
   retry(domainIds?: readonly string[]): Awaitable<number>
   /**

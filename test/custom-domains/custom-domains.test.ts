@@ -1,16 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createDnsVerification } from '../../src/dns-verification/index.ts'
 import { type Reply, txt } from '../dns-verification/dns-server.ts'
 import { serveDns } from '../dns-verification/serve-dns.ts'
 import { listen } from '../listen.ts'
+import { startNginx, testBehindNginx } from '../nginx.ts'
 import { createPlatform } from './platform.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
@@ -163,25 +160,28 @@ test('while the platform is down or rejects the token, names are saved and pendi
   }
 })
 
-test('a change that arrives late does not remove a name that is registered again', async () => {
+test('a release that arrives late does not remove a name that is registered again', async () => {
   const { platform, call, states, prove } = await start()
-  const isGone = (domain: string) => vi.waitFor(() => expect(platform.hostnames.has(domain)).toBe(false), patience)
   await prove('1', 'example.com')
-  await call('POST', '/v1/domains', ['example.com', 'a.example.com', 'b.example.com'])
+  const late = { 'a.example.com': undefined, 'b.example.com': 503 }
+  await call('POST', '/v1/domains', [...Object.keys(late), 'c.example.com'])
   // What is active is not asked for again, so nothing else could add the name again.
   for (const hostname of platform.hostnames.values()) hostname.status = hostname.ssl.status = 'active'
-  await vi.waitFor(async () => expect(await states()).toMatchObject({ 'example.com': { status: 'active' } }), patience)
-  platform.settings.outage = 503
-  await call('POST', '/v1/domains/delete', ['example.com', 'a.example.com'])
-  const calls = platform.calls.length
-  await vi.waitFor(() => expect(platform.calls.length).toBeGreaterThan(calls + 1), patience)
-  platform.settings.outage = undefined
-  expect(await call('POST', '/v1/domains', ['example.com'])).toMatchObject({ results: [{ status: 'created' }] })
-  // Two sweeps: the first one pushes the release of the first registration of example.com.
-  await isGone('a.example.com')
-  await call('POST', '/v1/domains/delete', ['b.example.com'])
-  await isGone('b.example.com')
-  expect([...platform.hostnames.keys()]).toEqual(['example.com'])
+  const active = { status: 'active' }
+  await vi.waitFor(async () => expect(Object.values(await states())).toEqual([active, active, active]), patience)
+  for (const [name, status] of Object.entries(late)) {
+    const isHeld = platform.hold(name)
+    await call('POST', '/v1/domains/delete', [name])
+    const goOn = await isHeld
+    expect(await call('POST', '/v1/domains', [name])).toMatchObject({ results: [{ status: 'created' }] })
+    const isTriedAgain = platform.hold(name)
+    goOn(status)
+    ;(await isTriedAgain)()
+  }
+  // A later sweep pushes this, when those of the other releases are over.
+  await call('POST', '/v1/domains/delete', ['c.example.com'])
+  await vi.waitFor(() => expect(platform.hostnames.has('c.example.com')).toBe(false), patience)
+  expect([...platform.hostnames.keys()].sort()).toEqual(Object.keys(late))
 })
 
 test('Caddy may get certificates for registered names only', async () => {
@@ -194,55 +194,21 @@ test('Caddy may get certificates for registered names only', async () => {
     expect(await ask(`/ask${query}`)).toBe(404)
 })
 
-const NGINX = '/usr/sbin/nginx'
-const hasNginx = existsSync(NGINX)
-test.skipIf(!hasNginx)(
-  hasNginx
-    ? 'nginx as in docs/custom-domains.md passes on requests for registered hosts, with their team'
-    : 'behind nginx: skipped, because nginx is not installed (Debian: apt-get install nginx)',
+testBehindNginx(
+  'nginx as in docs/custom-domains.md passes on requests for registered hosts, with their team',
   async () => {
     const { lookupPort, call, prove } = await start()
     await prove('1', 'example.com')
     await call('POST', '/v1/domains', ['www.example.com'])
     const site = await listen((request, response) => response.end(`${request.headers['x-team-id']}`))
     onTestFinished(site.close)
-    const nginx = { socketPath: await startNginx(new URL(site.origin).port, lookupPort) }
-    expect(await get(nginx, '/', { Host: 'www.example.com', 'X-Team-Id': '2' })).toMatchObject({
-      status: 200,
-      body: '1',
+    const socketPath = await startNginx('custom-domains.md', {
+      '127.0.0.1:3000': new URL(site.origin).host,
+      '127.0.0.1:3001': `127.0.0.1:${lookupPort}`,
     })
-    expect(await get(nginx, '/', { Host: 'example.com', 'X-Team-Id': '2' })).toMatchObject({ status: 403 })
-    expect(await get(nginx, '/_owner', { Host: 'www.example.com' })).toMatchObject({ status: 404 })
+    const ask = (path: string, Host: string) => get({ socketPath }, path, { Host, 'X-Team-Id': '2' })
+    expect(await ask('/', 'www.example.com')).toMatchObject({ status: 200, body: '1' })
+    expect(await ask('/', 'example.com')).toMatchObject({ status: 403 })
+    expect(await ask('/_owner', 'www.example.com')).toMatchObject({ status: 404 })
   },
 )
-
-/** Starts nginx with the configuration of docs/custom-domains.md. Resolves to its socket. */
-async function startNginx(port: string, lookupPort: number): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'nginx-'))
-  onTestFinished(() => rm(folder, { recursive: true }))
-  await chmod(folder, 0o755)
-  const [, shown = ''] = /```nginx\n(.*?)```/s.exec(readFileSync(new URL('docs/custom-domains.md', root), 'utf8')) ?? []
-  const socketPath = join(folder, 'socket')
-  const conf = shown
-    .replace(/listen 443 .*?;\n.*ssl_certificate .*;\n.*ssl_certificate_key .*;/, `listen unix:${socketPath};`)
-    .replace('127.0.0.1:3000', `127.0.0.1:${port}`)
-    .replace('127.0.0.1:3001', `127.0.0.1:${lookupPort}`)
-  expect(conf).not.toMatch(/:300\d|443/)
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    name => `${name}_temp_path ${folder}/${name};`,
-  )
-  await writeFile(
-    join(folder, 'nginx.conf'),
-    `daemon off; error_log /dev/null; pid ${folder}/pid; events {}
-    ${process.getuid?.() === 0 ? 'user root;' : ''}
-    http { access_log off; ${temporary.join(' ')} ${conf} }`,
-  )
-  const nginx = spawn(NGINX, ['-c', join(folder, 'nginx.conf'), '-e', '/dev/null'], { stdio: 'ignore' })
-  const exited = once(nginx, 'exit')
-  onTestFinished(async () => {
-    nginx.kill()
-    await exited
-  })
-  await vi.waitFor(() => expect(existsSync(socketPath)).toBe(true), 10_000)
-  return socketPath
-}

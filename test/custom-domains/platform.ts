@@ -12,14 +12,24 @@ interface PlatformHostname {
 /** What stands for the platform: the custom hostnames of one zone, over HTTP. */
 export function createPlatform(token: string) {
   const hostnames = new Map<string, PlatformHostname>()
-  const calls: string[] = []
   const settings = {
     /** The status of every response, in place of an answer. */
     outage: undefined as number | undefined,
     /** Names that the platform never accepts. */
     prohibited: new Set<string>(),
   }
+  const held = new Map<string | null, () => Promise<number | undefined>>()
   let count = 0
+
+  /**
+   * Holds the next look-up of a name.
+   *
+   * @returns Once it has arrived: a function that lets it go on, or fail with a status.
+   */
+  const hold = (hostname: string) =>
+    new Promise<(status?: number) => void>(arrive => {
+      held.set(hostname, () => new Promise(arrive))
+    })
 
   const listener: RequestListener = async (request, response) => {
     const { pathname, searchParams } = new URL(request.url as string, 'http://platform')
@@ -29,9 +39,11 @@ export function createPlatform(token: string) {
     }
     let text = ''
     for await (const chunk of request.setEncoding('utf8')) text += chunk
-    calls.push(`${request.method} ${request.url}`)
 
-    if (settings.outage !== undefined) return reply(settings.outage, null, 1000, 'Out of order')
+    const wait = held.get(searchParams.get('hostname'))
+    held.delete(searchParams.get('hostname'))
+    const outage = (await wait?.()) ?? settings.outage
+    if (outage !== undefined) return reply(outage, null, 1000, 'Out of order')
     if (request.headers.authorization !== `Bearer ${token}`) return reply(403, null, 9109, 'Invalid access token')
     const [, id] = /^\/zones\/z1\/custom_hostnames(?:\/(\w+))?$/.exec(pathname) ?? []
     if (request.method === 'GET') {
@@ -52,5 +64,5 @@ export function createPlatform(token: string) {
     hostnames.set(hostname, made)
     return reply(201, made)
   }
-  return { hostnames, calls, settings, listener }
+  return { hostnames, settings, hold, listener }
 }

@@ -1,15 +1,10 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { startNginx, testBehindNginx } from '../nginx.ts'
 import { findFreePort } from '../postgres/free-port.ts'
 import { openDatabase, type TestServer } from '../postgres/server.ts'
 import { addTeam, createCaller, killAll, readMetrics, root, start, toUrl } from './programs.ts'
 
-const NGINX = '/usr/sbin/nginx'
 vi.setConfig({ testTimeout: 180_000 })
 afterAll(killAll)
 
@@ -85,11 +80,8 @@ test('several replicas may start at once on an empty database', async () => {
   for (const replica of replicas) expect((await replica.exited)[0]).toBe(0)
 })
 
-const hasNginx = existsSync(NGINX)
-test.skipIf(!hasNginx)(
-  hasNginx
-    ? 'behind nginx as in docs/your-server.md, each of two replicas restarts under load, and no call is lost'
-    : `behind nginx: skipped, because nginx is not installed (Debian: apt-get install nginx)`,
+testBehindNginx(
+  'behind nginx as in docs/your-server.md, each of two replicas restarts under load, and no call is lost',
   async () => {
     const database = await openDatabase()
     onTestFinished(() => database.stop())
@@ -99,8 +91,12 @@ test.skipIf(!hasNginx)(
     const startReplica = (port: number) =>
       start('server.ts', { ...env, PORT: String(port), WEBHOOK_URL: `${receiver.origin}/` })
     const replicas = await Promise.all(ports.map(startReplica))
+    const socketPath = await startNginx('your-server.md', {
+      '127.0.0.1:3001': `127.0.0.1:${ports[0]}`,
+      '127.0.0.1:3002': `127.0.0.1:${ports[1]}`,
+    })
     const pool = database.createPool()
-    const post = createCaller({ socketPath: await startNginx(ports) }, await addTeam(database.config, pool))
+    const post = createCaller({ socketPath }, await addTeam(database.config, pool))
 
     const statuses = new Map<number | undefined, number>()
     const answered: string[] = []
@@ -136,34 +132,3 @@ test.skipIf(!hasNginx)(
     for (const replica of replicas) expect(replica.errors()).toBe('')
   },
 )
-
-/** Starts nginx with the configuration of docs/your-server.md. Resolves to its socket. */
-async function startNginx(ports: readonly number[]): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'nginx-'))
-  onTestFinished(() => rm(folder, { recursive: true }))
-  await chmod(folder, 0o755)
-  const [, shown = ''] = /```nginx\n(.*?)```/s.exec(readFileSync(new URL('docs/your-server.md', root), 'utf8')) ?? []
-  const socketPath = join(folder, 'socket')
-  const conf = shown
-    .replace('listen 80;', `listen unix:${socketPath};`)
-    .replace('127.0.0.1:3001', `127.0.0.1:${ports[0]}`)
-    .replace('127.0.0.1:3002', `127.0.0.1:${ports[1]}`)
-  expect(conf).toContain(`:${ports[1]}`)
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    name => `${name}_temp_path ${folder}/${name};`,
-  )
-  await writeFile(
-    join(folder, 'nginx.conf'),
-    `daemon off; error_log /dev/null; pid ${folder}/pid; events {}
-    ${process.getuid?.() === 0 ? 'user root;' : ''}
-    http { access_log off; ${temporary.join(' ')} ${conf} }`,
-  )
-  const nginx = spawn(NGINX, ['-c', join(folder, 'nginx.conf'), '-e', '/dev/null'], { stdio: 'ignore' })
-  const exited = once(nginx, 'exit')
-  onTestFinished(async () => {
-    nginx.kill()
-    await exited
-  })
-  await vi.waitFor(() => expect(existsSync(socketPath)).toBe(true), 10_000)
-  return socketPath
-}

@@ -11,7 +11,7 @@ import {
   repeat,
   type Sequence,
   type Settings,
-  type Transaction,
+  TOKEN,
   toCommands,
   WAIT_FOR_DISK,
 } from './connection.ts'
@@ -123,16 +123,20 @@ export function fromBridge(bridge: PostgresBridge, isPipelined = false): Databas
       repeat(deadline, MOST_IDLE, async attempt => {
         await check(deadline)
         attempt.isUntouched = true
-        const token = crypto.randomUUID()
+        const token = isPipelined ? null : crypto.randomUUID()
         const outcome: { result?: Awaited<ReturnType<typeof work>>; isUndone?: boolean } = {}
         const running = bridge.transaction(async ({ query }) => {
-          const sequence = createSequence(({ text, values = [] }) => query(text, values), { deadline, isPipelined })
+          const sequence = createSequence(({ text, values = [] }) => query(text, values), {
+            deadline,
+            isPipelined,
+            token,
+          })
           const begun = sequence.add({ text: toCommands({ transaction_isolation: transaction_isolation as string }) })
           begun.then(() => {
             attempt.isUntouched = false
           }, ignore)
-          apply(sequence, isPipelined ? settings : { ...settings, [TOKEN]: token }, WAIT_FOR_DISK)
-          outcome.result = await work(isPipelined ? sequence : guarded(sequence, token))
+          apply(sequence, token === null ? settings : { ...settings, [TOKEN]: token }, WAIT_FOR_DISK)
+          outcome.result = await work(sequence)
           await sequence.allAnswered()
           if (sequence.hasWritten()) return
           outcome.isUndone = true
@@ -145,28 +149,6 @@ export function fromBridge(bridge: PostgresBridge, isPipelined = false): Databas
         }
         return outcome.result as Awaited<ReturnType<typeof work>>
       }),
-  }
-}
-
-/** A setting that has a value only within the store's own transaction. */
-const TOKEN = 'domain_registration.transaction'
-
-/**
- * A driver may send a statement after it has rolled back the transaction, because of a time limit of its own. So each
- * statement that gets its rows in an array checks that it runs in the transaction for which it was made. Otherwise the
- * array is NULL, and nothing changes.
- *
- * The others may be committed alone: they make changes due whose time is implausible, or note that there is a monitor.
- * On Citus, inserts have no array, so there a late insert of a name is not prevented.
- */
-function guarded({ send, write }: Transaction, token: string): Transaction {
-  return {
-    send,
-    write: (statement, ...values) => {
-      const isOurs = `current_setting('${TOKEN}', true) = $${values.length + 1}::text`
-      const text = statement.text.replace(/\$1(?=::\w+\[\])/g, `(CASE WHEN ${isOurs} THEN $1 END)`)
-      return text === statement.text ? write(statement, ...values) : write({ ...statement, text }, ...values, token)
-    },
   }
 }
 

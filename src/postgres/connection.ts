@@ -87,6 +87,16 @@ export const toMilliseconds = (time: string) => `round(extract(epoch FROM ${time
 /** SQL that converts milliseconds since 1970 to a time. */
 export const toTime = (milliseconds: string) => `to_timestamp(${milliseconds} / 1000)`
 
+/** A setting that has a value only within the store's own transaction. */
+export const TOKEN = 'domain_registration.transaction'
+
+/**
+ * SQL of an array of a change, whose `$1` is {@link Transaction.token}. In any other transaction, the array is NULL, so
+ * nothing changes.
+ */
+export const ours = (array: string) =>
+  `(CASE WHEN $1::text IS NULL OR current_setting('${TOKEN}', true) = $1::text THEN ${array} END)`
+
 /** A result row of a statement that returns the IDs of the rows that it changed. */
 export interface Id {
   readonly domainId: string
@@ -133,6 +143,14 @@ export interface Transaction {
    * not wait.
    */
   readonly write: Send
+  /**
+   * The `$1` of each change. A driver may send a statement after it has rolled back the transaction, because of a time
+   * limit of its own: then the change is not {@link ours}, and does nothing. `null` if the driver has no such limit.
+   *
+   * Changes without an array may be committed alone: they make changes due whose time is implausible, or note that
+   * there is a monitor. On Citus, inserts have no array, so there a late insert of a name is not prevented.
+   */
+  readonly token: string | null
 }
 
 /**
@@ -171,7 +189,11 @@ export interface Sequence extends Transaction {
 
 export function createSequence(
   query: (query: PostgresStatement) => PromiseLike<PostgresAnswer>,
-  { deadline, isPipelined = false }: { readonly deadline: Deadline; readonly isPipelined?: boolean },
+  {
+    deadline,
+    isPipelined = false,
+    token = null,
+  }: { readonly deadline: Deadline; readonly isPipelined?: boolean; readonly token?: string | null },
 ): Sequence {
   let last: Promise<unknown> = Promise.resolve()
   let isAnswered = false
@@ -205,6 +227,7 @@ export function createSequence(
   return {
     add,
     send,
+    token,
     write: (...statement) => {
       hasWritten = true
       return send(...statement)

@@ -4,9 +4,11 @@ import type { Deadline } from '../time/deadline.ts'
 import {
   type Database,
   type Element,
+  ours,
   prepared,
   type Settings,
   type Statement,
+  type Transaction,
   unprepared,
   type Value,
 } from './connection.ts'
@@ -39,8 +41,8 @@ export interface Engine {
   createInsert<Row>(insertion: Insertion<Row>): Insert<Row>
 }
 
-/** Creates a statement that inserts rows, and the parameters of the statement. */
-type Insert<Row> = (rows: readonly Row[]) => readonly [Statement, ...Value[]]
+/** Creates a statement that inserts rows, and the parameters of the statement. A lock has no token. */
+type Insert<Row> = (token: Transaction['token'], rows: readonly Row[]) => readonly [Statement, ...Value[]]
 
 /** An `INSERT` of many rows. */
 interface Insertion<Row> {
@@ -87,18 +89,18 @@ export const postgres: Engine = {
   createInsert({ name, into, columns, onConflict = '' }) {
     const list = Object.keys(columns).join(', ')
     const parts = Object.entries(columns)
-    const arrays = parts.map(([, [type]], index) => `$${index + 1}::${type}[]`)
+    const [first, ...others] = parts.map(([, [type]], index) => `$${index + 2}::${type}[]`) as [string, ...string[]]
     const values = parts.map(([column, [, , toSql = String]]) => toSql(`asked.${column}`))
     const text = `INSERT INTO ${into} (${list})
-       SELECT ${values.join(', ')} FROM unnest(${arrays.join(', ')}) AS asked (${list}) ${onConflict}`
+       SELECT ${values.join(', ')} FROM unnest(${[ours(first), ...others].join(', ')}) AS asked (${list}) ${onConflict}`
     // If a row is missing, the cast fails, and PostgreSQL's message quotes the sentence.
     const complete = `WITH inserted AS (${text} RETURNING 1)
-     SELECT CASE WHEN count(*) = cardinality(${arrays[0]}) THEN 1
-       ELSE ('A trigger skipped ' || cardinality(${arrays[0]}) - count(*) ||
+     SELECT CASE WHEN count(*) = cardinality(${first}) THEN 1
+       ELSE ('A trigger skipped ' || cardinality(${first}) - count(*) ||
          ' of the rows, so nothing was saved')::integer
      END AS complete FROM inserted`
     const statement = prepared(name, onConflict === '' ? complete : text)
-    return rows => [statement, ...parts.map(([, [, toValue]]) => rows.map(toValue))]
+    return (token, rows) => [statement, token, ...parts.map(([, [, toValue]]) => rows.map(toValue))]
   },
 }
 
@@ -141,7 +143,7 @@ export const citus: Engine = {
    */
   createInsert:
     ({ into, columns, onConflict = '' }) =>
-    rows => {
+    (_, rows) => {
       const list = Object.keys(columns).join(', ')
       const parts = Object.values(columns)
       const toRow = (first: number) =>

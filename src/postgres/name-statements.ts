@@ -1,7 +1,17 @@
 import { COUNTED_AT_LEAST, FOUND_BEHIND_SUFFIXES, type Registration } from '../rules/registration.ts'
 import type { NameKey } from '../store/name-key.ts'
 import { type NameRow, toSelectList } from '../store/rows.ts'
-import { FIRST_ID, type Id, LAST_ID, prepared, returningId, toMilliseconds, toTime, unprepared } from './connection.ts'
+import {
+  FIRST_ID,
+  type Id,
+  LAST_ID,
+  ours,
+  prepared,
+  returningId,
+  toMilliseconds,
+  toTime,
+  unprepared,
+} from './connection.ts'
 import type { Engine } from './engines.ts'
 import type { Tables } from './schema.ts'
 
@@ -49,19 +59,19 @@ export function createNameStatements({ names, changes }: Tables, engine: Engine)
     findPendingIds: unprepared<Id>(selectIds(changes)),
 
     /**
-     * Transfers names: changes their IDs from $1 to $2, their team to $3 and their time to $4. No name is deleted, so
+     * Transfers names: changes their IDs from $2 to $3, their team to $4 and their time to $5. No name is deleted, so
      * the application's rows that refer to these names are kept. `ON UPDATE CASCADE` gives those rows the new IDs.
      */
     transferNames: unprepared<Id>(
-      `UPDATE ${names} AS name SET domain_id = asked.next, team_id = $3::text,
-         created_at = ${toTime('$4::double precision')}
-       FROM unnest($1::uuid[], $2::uuid[]) AS asked (former, next)
-       WHERE name.domain_id = asked.former ${engine.inShards('name', '$5')} ${returningId}`,
+      `UPDATE ${names} AS name SET domain_id = asked.next, team_id = $4::text,
+         created_at = ${toTime('$5::double precision')}
+       FROM unnest(${ours('$2::uuid[]')}, $3::uuid[]) AS asked (former, next)
+       WHERE name.domain_id = asked.former ${engine.inShards('name', '$6')} ${returningId}`,
     ),
 
     deleteNames: unprepared<Id>(
-      `DELETE FROM ${names} AS name WHERE domain_id = ANY ($1::uuid[]) ${engine.inShards('name', '$2')}
-       ${returningId}`,
+      `DELETE FROM ${names} AS name WHERE domain_id = ANY (${ours('$2::uuid[]')})
+       ${engine.inShards('name', '$3')} ${returningId}`,
     ),
 
     // Oldest first: IDs of version 7 sort by time.

@@ -15,6 +15,7 @@ import {
 import {
   FIRST_ID,
   type Id,
+  ours,
   prepared,
   returningId,
   toArrays,
@@ -55,7 +56,7 @@ export function createOutbox(transact: Transact<OutboxStatements & LockStatement
   }
 
   const retry = (ids: readonly string[]) =>
-    transact(async ({ write, statements }) => (await write(statements.retry, ids)).length)
+    transact(async ({ write, token, statements }) => (await write(statements.retry, token, ids)).length)
 
   return {
     async take({ lines, lease, lot }) {
@@ -118,7 +119,8 @@ export function createOutbox(transact: Transact<OutboxStatements & LockStatement
       }
     },
 
-    settle: domainIds => transact(async ({ write, statements }) => (await write(statements.settle, domainIds)).length),
+    settle: domainIds =>
+      transact(async ({ write, token, statements }) => (await write(statements.settle, token, domainIds)).length),
 
     stats: () =>
       transact(async ({ send, statements }) => {
@@ -141,7 +143,7 @@ export function createOutbox(transact: Transact<OutboxStatements & LockStatement
  * @param toFollowed Returns the ID of the registration that the monitor must get before the change. Default: none.
  */
 export function addChanges(
-  { write, statements }: TransactionWith<OutboxStatements>,
+  { write, token, statements }: TransactionWith<OutboxStatements>,
   kind: Change['kind'],
   registrations: readonly Registration[],
   toWait: (registration: Registration) => number,
@@ -154,19 +156,20 @@ export function addChanges(
     wait: toWait(registration),
     follows: toFollowed(registration),
   }))
-  void write(...statements.addChanges(rows))
+  void write(...statements.addChanges(token, rows))
 }
 
 /** Sorts items by ID. All transactions lock rows in this order, so that no two transactions can deadlock. */
 export const sort = <Item extends Identified>(items: readonly Item[]): Item[] =>
   items.toSorted((one, other) => (one.domainId < other.domainId ? -1 : 1))
 
-/** The parameters of a statement on items: their IDs, other values, and on Citus their second-level domains. */
+/** The parameters of a change of items: the transaction's token, their IDs, other values, and on Citus their second-level domains. */
 export const toNamed = (
-  { engine }: { readonly engine: Engine },
+  { token, engine }: Pick<TransactionWith<unknown>, 'token' | 'engine'>,
   items: readonly Identified[],
   values: readonly Value[] = [],
 ): readonly Value[] => [
+  token,
   ...toArrays(items, 'domainId'),
   ...values,
   ...engine.toShards(items.map(({ domain }) => domain)),
@@ -209,12 +212,13 @@ const stats = toSelectList<StatsRow>({
 type OutboxStatements = ReturnType<typeof createOutboxStatements>
 
 /**
- * The statements on the pending changes. Waits are in milliseconds. Changes are selected by their IDs ($1), and on
+ * The statements on the pending changes. Waits are in milliseconds. Changes are selected by their IDs ($2; $1 is the transaction's token), and on
  * Citus also by their second-level domains (the last parameter). At most one column of an index is compared with an
  * array, because PostgreSQL before version 17 looks up every combination of the values of two arrays.
  */
 export function createOutboxStatements({ changes, monitor }: Tables, engine: Engine) {
-  const isNamed = (lastParameter: string) => `domain_id = ANY ($1::uuid[]) ${engine.inShards('change', lastParameter)}`
+  const isNamed = (lastParameter: string) =>
+    `domain_id = ANY (${ours('$2::uuid[]')}) ${engine.inShards('change', lastParameter)}`
   /** Skips locked rows; see {@link Engine.skipLocked}. */
   const isFree = (condition: string) =>
     engine.skipLocked === ''
@@ -258,19 +262,19 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
         follows: ['uuid', row => row.follows],
       },
     }),
-    /** Replaces the IDs that changes follow: an ID in $1 becomes the ID at the same position in $2. */
+    /** Replaces the IDs that changes follow: an ID in $2 becomes the ID at the same position in $3. */
     follow: unprepared(
       `UPDATE ${changes} AS change SET follows = asked.next
-       FROM unnest($1::uuid[], $2::uuid[]) AS asked (domain_id, next)
-       WHERE change.follows = asked.domain_id ${engine.inShards('change', '$3')}`,
+       FROM unnest(${ours('$2::uuid[]')}, $3::uuid[]) AS asked (domain_id, next)
+       WHERE change.follows = asked.domain_id ${engine.inShards('change', '$4')}`,
     ),
 
-    /** Leases registrations to a call for $2 milliseconds, except any that are not yet due when the lease ends. */
-    lease: unprepared(`UPDATE ${changes} AS change SET due = greatest(due, ${afterWait('$2')}) WHERE ${isNamed('$3')}`),
+    /** Leases registrations to a call for $3 milliseconds, except any that are not yet due when the lease ends. */
+    lease: unprepared(`UPDATE ${changes} AS change SET due = greatest(due, ${afterWait('$3')}) WHERE ${isNamed('$4')}`),
     /** Deletes pending registrations that a release replaces. */
     replace: prepared<Id>(
       'replace',
-      `DELETE FROM ${changes} AS change WHERE ${isNamed('$2')} AND kind = 'registered' ${returningId}`,
+      `DELETE FROM ${changes} AS change WHERE ${isNamed('$3')} AND kind = 'registered' ${returningId}`,
     ),
 
     /**
@@ -290,22 +294,24 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
     findShares: unprepared<LeasedRow>(
       engine.skipLocked === '' ? findDue(leased, inLine, `greatest($2::bigint, ${MOST_AT_ONCE})`) : findShares,
     ),
-    /** Leases the found changes for $2 milliseconds, if they are still due. */
+    /** Leases the found changes for $3 milliseconds, if they are still due. */
     take: unprepared<Id>(
-      `UPDATE ${changes} AS change SET due = ${afterWait('$2')}, sweeps = sweeps + 1
-       WHERE ${isNamed('$3')} AND due <= ${NOW} ${returningId}`,
+      `UPDATE ${changes} AS change SET due = ${afterWait('$3')}, sweeps = sweeps + 1
+       WHERE ${isNamed('$4')} AND due <= ${NOW} ${returningId}`,
     ),
 
-    /** Deletes pushed changes whose kind is still $2. */
-    finish: prepared('finish', `DELETE FROM ${changes} AS change WHERE ${isFree(`${isNamed('$3')} AND kind = $2`)}`),
+    /** Deletes pushed changes whose kind is still $3. */
+    finish: prepared('finish', `DELETE FROM ${changes} AS change WHERE ${isFree(`${isNamed('$4')} AND kind = $3`)}`),
     /** Makes a release due at once if it replaced a registration that has now been pushed. */
     hastenReleases: prepared(
       'hasten_releases',
-      `UPDATE ${changes} AS change SET due = ${NOW} WHERE ${isFree(`${isNamed('$2')} AND kind = 'released'`)}`,
+      `UPDATE ${changes} AS change SET due = ${NOW} WHERE ${isFree(`${isNamed('$3')} AND kind = 'released'`)}`,
     ),
     postpone: unprepared(postpone(changes, engine)),
     /** Deletes changes that an operator has settled, even leased ones. */
-    settle: unprepared<Id>(`DELETE FROM ${changes} AS change WHERE domain_id = ANY ($1::uuid[]) ${returningId}`),
+    settle: unprepared<Id>(
+      `DELETE FROM ${changes} AS change WHERE domain_id = ANY (${ours('$2::uuid[]')}) ${returningId}`,
+    ),
 
     /** Finds failed changes that are not due, after the ID $1. */
     findFailed: unprepared<Id>(
@@ -315,7 +321,7 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
     /** Makes failed changes due at once, so the next sweep pushes them again. */
     retry: unprepared<Id>(
       `UPDATE ${changes} AS change SET due = ${NOW}
-       WHERE ${isFree(`domain_id = ANY ($1::uuid[]) AND ${isFailed}`)} ${returningId}`,
+       WHERE ${isFree(`domain_id = ANY (${ours('$2::uuid[]')}) AND ${isFailed}`)} ${returningId}`,
     ),
     /** The table `monitor` gets its row as soon as any process pushes changes. */
     findMonitor: unprepared<{ id: string }>(`SELECT id::text FROM ${monitor}`),
@@ -333,11 +339,11 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
 }
 
 /**
- * Postpones changes that are not locked. The parameters are arrays: $1 contains their IDs, $2 their kinds, $3 the
- * waits, $4 the failures, and $5 the least numbers of refusals.
+ * Postpones changes that are not locked. The parameters are arrays: after the token, $2 contains their IDs, $3 their
+ * kinds, $4 the waits, $5 the failures, and $6 the least numbers of refusals.
  */
 function postpone(changes: string, engine: Engine): string {
-  const rows = `unnest($1::uuid[], $2::text[], $3::double precision[], $4::text[], $5::integer[])
+  const rows = `unnest(${ours('$2::uuid[]')}, $3::text[], $4::double precision[], $5::text[], $6::integer[])
          AS asked (domain_id, kind, wait, failure, refusals)`
   const free = `(
          SELECT asked.* FROM ${rows} JOIN ${changes} AS change USING (domain_id, kind)
@@ -348,5 +354,5 @@ function postpone(changes: string, engine: Engine): string {
          refusals = greatest(change.refusals, asked.refusals),
          last_failure = coalesce(asked.failure, change.last_failure)
        FROM ${engine.skipLocked === '' ? rows : free}
-       WHERE change.domain_id = asked.domain_id AND change.kind = asked.kind ${engine.inShards('change', '$6')}`
+       WHERE change.domain_id = asked.domain_id AND change.kind = asked.kind ${engine.inShards('change', '$7')}`
 }

@@ -245,9 +245,14 @@ function toRegistrations(
   return registrations
 }
 
-function insertNames({ write, statements }: StoreTransaction, saved: readonly Registration[]): void {
+function insertNames({ write, token, statements }: StoreTransaction, saved: readonly Registration[]): void {
   if (saved.length === 0) return
-  void write(...statements.insertNames(saved.map(registration => ({ ...registration, ...toKey(registration.domain) }))))
+  void write(
+    ...statements.insertNames(
+      token,
+      saved.map(registration => ({ ...registration, ...toKey(registration.domain) })),
+    ),
+  )
 }
 
 async function find(

@@ -1,6 +1,6 @@
 import { toKey } from '../store/name-key.ts'
 import { createDeadline, type Deadline } from '../time/deadline.ts'
-import { type Database, hasCode, type Transaction, unprepared } from './connection.ts'
+import { type Database, hasCode, ours, type Transaction, unprepared } from './connection.ts'
 import { type Engine, findEngine, type Isolation, toSettings } from './engines.ts'
 import type { Tables } from './schema.ts'
 
@@ -45,7 +45,9 @@ export function createTransact<Statements>(
       }
       const { engine, statements } = known
       const settings = toSettings(engine, deadline.remaining() * SERVER_SHARE, isolation, patience)
-      return database.transact(deadline, settings, ({ send, write }) => work({ send, write, statements, engine }))
+      return database.transact(deadline, settings, ({ send, write, token }) =>
+        work({ send, write, token, statements, engine }),
+      )
     }
     return retryConflicts(deadline, attempt)
   }
@@ -61,7 +63,7 @@ export function lock(
   { send, statements }: TransactionWith<LockStatements>,
   registrableDomains: readonly string[],
 ): void {
-  if (registrableDomains.length > 0) void send(...statements.lock(registrableDomains.map(toLock)))
+  if (registrableDomains.length > 0) void send(...statements.lock(null, registrableDomains.map(toLock)))
 }
 
 /**
@@ -75,12 +77,13 @@ export const lockOfTeam = (teamId: string): string => `#${teamId}`
  * transaction.
  */
 export function unlock(
-  { write, statements }: TransactionWith<LockStatements>,
+  { write, token, statements }: TransactionWith<LockStatements>,
   registrableDomains: readonly string[],
 ): void {
   const locks = registrableDomains.map(toLock)
   void write(
     statements.unlock,
+    token,
     locks.map(({ secondLevelDomain }) => secondLevelDomain),
     registrableDomains,
   )
@@ -126,9 +129,9 @@ export const createLockStatements = ({ locks }: Tables, engine: Engine) => ({
    */
   unlock: unprepared(
     `DELETE FROM ${locks} AS lock
-     USING unnest($1::text[], $2::text[]) AS asked (second_level_domain, registrable_domain)
+     USING unnest(${ours('$2::text[]')}, $3::text[]) AS asked (second_level_domain, registrable_domain)
      WHERE lock.second_level_domain = asked.second_level_domain
-       AND lock.registrable_domain = asked.registrable_domain ${engine.inShards('lock', '$1')}`,
+       AND lock.registrable_domain = asked.registrable_domain ${engine.inShards('lock', '$2')}`,
   ),
 })
 

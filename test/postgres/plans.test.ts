@@ -138,7 +138,7 @@ interface Plan {
 
 function statementOf(name: keyof Statements): Statement<unknown> {
   const statement = statements[name]
-  return typeof statement === 'function' ? statement([])[0] : statement
+  return typeof statement === 'function' ? statement(null, [])[0] : statement
 }
 
 const flatten = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(flatten)]
@@ -150,10 +150,13 @@ async function explain(
   values: readonly string[],
   options = '',
 ): Promise<Plan> {
-  const given = values.length === 0 ? '' : ` (${values.join(', ')})`
+  const { text } = statementOf(name)
+  // The token of a change.
+  const all = text.includes('$1::text IS NULL') ? ['NULL', ...values] : values
+  const given = all.length === 0 ? '' : ` (${all.join(', ')})`
   await client.query(opening)
   try {
-    await client.query(`PREPARE explained AS ${statementOf(name).text}`)
+    await client.query(`PREPARE explained AS ${text}`)
     const { rows } = await client.query(`EXPLAIN (FORMAT JSON ${options}) EXECUTE explained${given}`)
     return rows[0]['QUERY PLAN'][0].Plan
   } finally {

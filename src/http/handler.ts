@@ -4,7 +4,7 @@ import { ignoreErrors } from '../errors/failure-log.ts'
 import { findKeyRecord, toKeyContext } from '../keys/authenticate.ts'
 import { type KeyContext, requireKeyContext, requireScope } from '../keys/key-context.ts'
 import type { CallingKey } from '../keys/key-record.ts'
-import type { CallProgress } from '../operations/call.ts'
+import { type CallProgress, runOperation, startProgress } from '../operations/call.ts'
 import { type Rules, requireOptions } from '../options.ts'
 import { CALL_TIME_LIMIT, createDeadline, type Deadline } from '../time/deadline.ts'
 import { writeExport } from './export.ts'
@@ -85,7 +85,7 @@ function openHandler<Request extends HandlerRequest>(
       startedAt: performance.now(),
       step: 'authenticate',
       headers: {},
-      progress: {},
+      progress: startProgress(),
     }
     try {
       const deadline = createDeadline(timeLimit)
@@ -129,7 +129,7 @@ function openHandler<Request extends HandlerRequest>(
     const { keyContext, limiterKey } = caller
     const { request, input, progress } = call
     const registering = { timeLimit, checkNames, onError: (cause: unknown) => reportFailure(call, cause, 'register') }
-    const answer = await operation.run({ keyContext, input, store, options: registering, progress })
+    const answer = await runOperation(operation, { keyContext, input, store, options: registering, progress })
     reportResult(call, 200, 'data' in answer ? answer.data : null)
     if ('data' in answer) return respond(200, answer, call.headers)
     const text = writeExport(answer, {

@@ -187,9 +187,9 @@ export function requireOffer({ store, operations: offered = DEFAULT_OPERATIONS, 
   if (checkNames && !hasMethods(store, 'find'))
     throw new TypeError('The option "checkNames" needs a method "find", which the store does not have')
   for (const name of offered) {
-    const missing = operations[name].needs.find(method => !hasMethods(store, method))
-    if (missing)
-      throw new TypeError(`The operation "${name}" needs a method "${missing}", which the store does not have`)
+    const { needs } = operations[name]
+    if (needs && !hasMethods(store, needs))
+      throw new TypeError(`The operation "${name}" needs a method "${needs}", which the store does not have`)
   }
 }
 

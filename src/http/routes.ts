@@ -1,9 +1,8 @@
-import type { Scope } from '../keys/key-context.ts'
-import type { OperationCall } from '../operations/call.ts'
-import { runDelete } from '../operations/delete-domains.ts'
-import { runExport, runList } from '../operations/list-domains.ts'
-import { runPreview } from '../operations/preview-domains.ts'
-import { type RegisterDomainsOptions, runRegister } from '../operations/register-domains.ts'
+import type { Operation } from '../operations/call.ts'
+import { deleteOperation } from '../operations/delete-domains.ts'
+import { exportOperation, listOperation } from '../operations/list-domains.ts'
+import { previewOperation } from '../operations/preview-domains.ts'
+import { type RegisterDomainsOptions, registerOperation } from '../operations/register-domains.ts'
 import { parseFormat, type Query } from '../wire/requests.ts'
 import type {
   DeleteDomainsResponse,
@@ -24,55 +23,26 @@ export type OperationResult =
   | ({ readonly operation: 'list' } & ListDomainsResponse)
   | { readonly operation: 'export'; readonly data: null }
 
-export interface HttpOperation {
+/** An operation of the core with its route. It returns the JSON of the response, or an export that has begun. */
+export interface HttpOperation extends Operation<OperationAnswer | Export, RegisterDomainsOptions> {
   readonly method: 'POST' | 'GET'
   /** Appended to the path of the API. */
   readonly suffix: '' | '/preview' | '/delete' | '/export'
-  readonly scope: Scope
-  /** The optional methods of a store that the operation needs. */
-  readonly needs: readonly ('find' | 'release' | 'list')[]
-  /** @returns The JSON of the response, or an export that has begun. */
-  run(call: OperationCall<RegisterDomainsOptions>): Promise<OperationAnswer | Export>
 }
 
-/** All operations, each with its route, its scope, and the function of the core that performs the operation. */
+/** All operations. */
 export const operations: Readonly<Record<OperationName, HttpOperation>> = {
-  create: {
-    method: 'POST',
-    suffix: '',
-    scope: 'domains:create',
-    needs: [],
-    run: runRegister,
-  },
-  preview: {
-    method: 'POST',
-    suffix: '/preview',
-    scope: 'domains:create',
-    needs: ['find'],
-    run: runPreview,
-  },
-  delete: {
-    method: 'POST',
-    suffix: '/delete',
-    scope: 'domains:delete',
-    needs: ['release'],
-    run: runDelete,
-  },
-  list: {
-    method: 'GET',
-    suffix: '',
-    scope: 'domains:read',
-    needs: ['list'],
-    run: runList,
-  },
+  create: { method: 'POST', suffix: '', ...registerOperation },
+  preview: { method: 'POST', suffix: '/preview', ...previewOperation },
+  delete: { method: 'POST', suffix: '/delete', ...deleteOperation },
+  list: { method: 'GET', suffix: '', ...listOperation },
   export: {
     method: 'GET',
     suffix: '/export',
-    scope: 'domains:read',
-    needs: ['list'],
-    async run(call) {
+    ...exportOperation,
+    async perform(call, deadline) {
       const format = exportFormats[parseFormat(call.input as Query)]
-      return { format, pages: await runExport(call) }
+      return { format, pages: await exportOperation.perform(call, deadline) }
     },
   },
 }

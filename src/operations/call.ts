@@ -1,11 +1,14 @@
 import { internalError, teamNotFound, teamNotLookedUp, teamSuspended } from '../errors/call-errors.ts'
-import type { KeyContext } from '../keys/key-context.ts'
+import { type KeyContext, requireScope, type Scope } from '../keys/key-context.ts'
 import { type Rules, requireOptions } from '../options.ts'
 import type { Team } from '../rules/registration.ts'
+import { readSubmitted } from '../rules/submitted.ts'
+import { type TraceContext, type TracedStep, trace } from '../runtime/tracing.ts'
 import { toTeam } from '../store/arguments.ts'
 import type { DomainStore } from '../store/contract.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 import { CALL_TIME_LIMIT, createDeadline, type Deadline, TimeLimitError, timeLimitRule } from '../time/deadline.ts'
+import { readFields } from '../wire/requests.ts'
 import type { RegisterDomainsResponse } from '../wire/response.ts'
 
 /** Options of every operation. */
@@ -14,36 +17,80 @@ export interface OperationOptions {
   timeLimit?: number | undefined
 }
 
-/** How far a call has come. The operation keeps it up to date, so a caller that catches an error can read it. */
+/**
+ * How far a call has come. The operation keeps it up to date, so a caller that catches an error can read it, and so can
+ * the subscribers of the operation's tracing channel.
+ */
 export interface CallProgress {
   /** The step that the call has begun, named after the function that performs it. */
   step?: 'findTeam' | 'checkNames' | 'find' | 'register' | 'synchronize' | 'release' | 'list'
   /** The results, once the call has created registrations. They stay saved even if the call then fails with 503. */
   saved?: RegisterDomainsResponse
+  /** What subscribers get. It contains no hostname. */
+  readonly traced: TraceContext
 }
 
-/** A call of an operation. Adapters pass it, because they check the options only once, and read the progress. */
+export const startProgress = (): CallProgress => ({ traced: {} })
+
+/** A call of an operation. */
 export interface OperationCall<Options extends OperationOptions = OperationOptions> {
   readonly keyContext: KeyContext
   /** The parsed body of a POST, or the parameters of a GET. */
   readonly input: unknown
   readonly store: DomainStore
-  /** Checked options. */
   readonly options: Options
   readonly progress: CallProgress
 }
 
+/** An operation: what every call is checked for, and what it does. */
+export interface Operation<Answer, Options extends OperationOptions = OperationOptions> {
+  readonly scope: Scope
+  /** The optional method of a store that the operation needs. */
+  readonly needs?: OptionalMethod
+  /** The rules of options besides `timeLimit`. */
+  readonly rules?: Rules
+  /** The step as which its calls are traced. */
+  readonly step?: TracedStep
+  perform(call: OperationCall<Options>, deadline: Deadline): Promise<Answer>
+}
+
 /**
- * Checks the options of a call.
+ * Calls an operation with options that are checked here.
  *
- * @param more The rules of options besides those of every operation.
  * @throws {TypeError} if an option is invalid or unknown.
  */
-export function requireCallOptions(options: OperationOptions, more: Rules = {}): void {
-  requireOptions(options, { timeLimit: timeLimitRule, ...more })
+export function callOperation<Answer, Options extends OperationOptions>(
+  operation: Operation<Answer, Options>,
+  call: Omit<OperationCall<Options>, 'progress'>,
+): Promise<Answer> {
+  requireOptions(call.options, { timeLimit: timeLimitRule, ...operation.rules })
+  return runOperation(operation, { ...call, progress: startProgress() })
+}
+
+/** Like {@link callOperation}, for adapters, which check the options only once, and read the progress. */
+export function runOperation<Answer, Options extends OperationOptions>(
+  { step, scope, needs, perform }: Operation<Answer, Options>,
+  call: OperationCall<Options>,
+): Promise<Answer> {
+  async function begin(): Promise<Answer> {
+    const deadline = startDeadline(call.options)
+    if (needs) requireMethod(call.store, needs)
+    requireScope(call.keyContext, scope)
+    return perform(call, deadline)
+  }
+  return step ? trace(step, begin, call.progress.traced) : begin()
 }
 
 export const startDeadline = ({ timeLimit = CALL_TIME_LIMIT }: OperationOptions): Deadline => createDeadline(timeLimit)
+
+/** Reads the body of a call on names, and finds the team, which must be active. */
+export async function openBatch({ keyContext, input, store, progress }: OperationCall, deadline: Deadline) {
+  const { teamId, domains: inputs } = readFields('body', input, keyContext)
+  progress.traced.count = inputs.length
+  const team = await requireActiveTeam(teamId, keyContext, store, deadline, progress)
+  progress.traced.teamId = team.id
+  return { team, inputs, submitted: inputs.map(readSubmitted) }
+}
 
 /**
  * Finds the team of a call. A team of another organization is treated as if it did not exist.
@@ -57,7 +104,7 @@ export async function requireTeam(
   keyContext: KeyContext,
   store: DomainStore,
   deadline: Deadline,
-  progress: CallProgress = {},
+  progress: CallProgress = startProgress(),
 ): Promise<Team> {
   progress.step = 'findTeam'
   let team: Team | null
@@ -88,12 +135,15 @@ export async function requireActiveTeam(...question: Parameters<typeof requireTe
   return team
 }
 
+/** The methods that a store need not have. */
+type OptionalMethod = 'find' | 'release' | 'list' | 'count' | 'import' | 'transfer'
+
 /**
  * Returns an optional method of a store.
  *
  * @throws {TypeError} if the store does not have the method.
  */
-export function requireMethod<Name extends 'find' | 'release' | 'list' | 'count' | 'import' | 'transfer'>(
+export function requireMethod<Name extends OptionalMethod>(
   store: DomainStore,
   name: Name,
 ): NonNullable<DomainStore[Name]> {

@@ -5,12 +5,11 @@ import { isAddress, isWildcard } from '../rules/name.ts'
 import { createHoldings, findBases, judge } from '../rules/overlap.ts'
 import type { Team } from '../rules/registration.ts'
 import type { DnsRecord, NameRefusal, Submitted } from '../rules/submitted.ts'
-import type { DomainStore } from '../store/contract.ts'
 import { createLookUp } from '../store/create-request.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 import { type Deadline, runWithin, waitForStore } from '../time/deadline.ts'
 import { invalidCodes } from '../wire/response.ts'
-import { type CallProgress, requireMethod, tryStore } from './call.ts'
+import { type OperationCall, type OperationOptions, requireMethod, tryStore } from './call.ts'
 
 /** A name that a call would newly register. */
 export interface ProposedName {
@@ -47,18 +46,18 @@ export type CheckNames = (
   context: { readonly team: Team; readonly keyContext: KeyContext; readonly signal: AbortSignal },
 ) => Awaitable<readonly (NameRefusal | null)[]>
 
+/** Options of an operation that may ask about names. */
+export interface CheckedOptions extends OperationOptions {
+  /**
+   * Decides which names the team may newly register; see {@link CheckNames}. Needs a store with `find`, and costs one
+   * lookup more. Default: the rules of overlap alone decide.
+   */
+  checkNames?: CheckNames | undefined
+}
+
 export const checkNamesRule: Rule = {
   holds: optional(isFunction),
   expected: 'a function that takes an array of names',
-}
-
-interface Question {
-  readonly checkNames: CheckNames | undefined
-  readonly team: Team
-  readonly keyContext: KeyContext
-  readonly store: DomainStore
-  readonly deadline: Deadline
-  readonly progress: CallProgress
 }
 
 /**
@@ -70,8 +69,10 @@ interface Question {
  *   that was not asked about is marked, and is not registered even if it becomes free before the call saves.
  */
 export async function askAboutNames(
-  { checkNames, team, keyContext, store, deadline, progress }: Question,
+  { keyContext, store, options: { checkNames }, progress }: OperationCall<CheckedOptions>,
+  team: Team,
   names: readonly Submitted[],
+  deadline: Deadline,
 ): Promise<readonly Submitted[]> {
   if (!checkNames) return names
   progress.step = 'find'

@@ -1,20 +1,10 @@
-import { type KeyContext, requireScope } from '../keys/key-context.ts'
+import type { KeyContext } from '../keys/key-context.ts'
 import type { Registration } from '../rules/registration.ts'
-import { isName, readSubmitted } from '../rules/submitted.ts'
-import { trace } from '../runtime/tracing.ts'
+import { isName, type readSubmitted } from '../rules/submitted.ts'
 import type { DomainStore } from '../store/contract.ts'
 import { waitForStore } from '../time/deadline.ts'
-import { readFields } from '../wire/requests.ts'
 import { countDeleted, type DeleteDomainsResponse, type DeleteResult, toInvalidResult } from '../wire/response.ts'
-import {
-  type OperationCall,
-  type OperationOptions,
-  requireActiveTeam,
-  requireCallOptions,
-  requireMethod,
-  startDeadline,
-  tryStore,
-} from './call.ts'
+import { callOperation, type Operation, type OperationOptions, openBatch, requireMethod, tryStore } from './call.ts'
 
 /**
  * Deletes 1 to 100 registrations of one team, each with its own result. Other teams can register the names at once, and
@@ -40,33 +30,28 @@ export async function deleteDomains(
   store: DomainStore,
   options: OperationOptions = {},
 ): Promise<DeleteDomainsResponse> {
-  requireCallOptions(options)
-  return runDelete({ keyContext, input: body, store, options, progress: {} })
+  return callOperation(deleteOperation, { keyContext, input: body, store, options })
 }
 
-/** {@link deleteDomains}, for adapters. */
-export const runDelete = (call: OperationCall): Promise<DeleteDomainsResponse> =>
-  trace('delete', async context => {
-    const { keyContext, input, store, options, progress } = call
-    const deadline = startDeadline(options)
-    const release = requireMethod(store, 'release')
-    requireScope(keyContext, 'domains:delete')
-    const request = readFields('body', input, keyContext)
-    context.count = request.domains.length
-    const team = await requireActiveTeam(request.teamId, keyContext, store, deadline, progress)
-    context.teamId = team.id
-
-    const submitted = request.domains.map(readSubmitted)
+/** {@link deleteDomains}. */
+export const deleteOperation: Operation<DeleteDomainsResponse> = {
+  scope: 'domains:delete',
+  needs: 'release',
+  step: 'delete',
+  async perform(call, deadline) {
+    const { store, progress } = call
+    const { team, inputs, submitted } = await openBatch(call, deadline)
     const asked = [...new Set(submitted.filter(isName).map(({ domain }) => domain))]
     progress.step = 'release'
     const released = await tryStore('The domains may or may not have been deleted.', () =>
-      asked.length === 0 ? [] : waitForStore(store, release(team.id, asked), deadline),
+      asked.length === 0 ? [] : waitForStore(store, requireMethod(store, 'release')(team.id, asked), deadline),
     )
-    const results = toResults(request.domains, submitted, released)
+    const results = toResults(inputs, submitted, released)
     const totals = countDeleted(results)
-    context.totals = totals
+    progress.traced.totals = totals
     return { data: { results, totals: { ...totals } } }
-  })
+  },
+}
 
 function toResults(
   inputs: readonly string[],

@@ -1,5 +1,5 @@
 import { internalError, invalidRequest } from '../errors/call-errors.ts'
-import { type KeyContext, requireScope } from '../keys/key-context.ts'
+import type { KeyContext } from '../keys/key-context.ts'
 import type { Registration } from '../rules/registration.ts'
 import type { DomainStore, ListOptions } from '../store/contract.ts'
 import { isInvalidCursor } from '../store/contract.ts'
@@ -16,9 +16,10 @@ import {
 } from '../wire/requests.ts'
 import { type ListDomainsResponse, type ListedDomain, toListedDomain } from '../wire/response.ts'
 import {
+  callOperation,
+  type Operation,
   type OperationCall,
   type OperationOptions,
-  requireCallOptions,
   requireMethod,
   requireTeam,
   startDeadline,
@@ -47,17 +48,17 @@ export async function listDomains(
   store: DomainStore,
   options: OperationOptions = {},
 ): Promise<ListDomainsResponse> {
-  requireCallOptions(options)
   requireParameters(query, requests.list)
-  return runList({ keyContext, input: query, store, options, progress: {} })
+  return callOperation(listOperation, { keyContext, input: query, store, options })
 }
 
-/** {@link listDomains}, for adapters. */
-export async function runList(call: OperationCall): Promise<ListDomainsResponse> {
-  const { keyContext, input, store, options, progress } = call
-  const deadline = startDeadline(options)
-  requireMethod(store, 'list')
-  requireScope(keyContext, 'domains:read')
+/** {@link listDomains}. */
+export const listOperation: Operation<ListDomainsResponse> = { scope: 'domains:read', needs: 'list', perform: list }
+
+async function list(
+  { keyContext, input, store, progress }: OperationCall,
+  deadline: Deadline,
+): Promise<ListDomainsResponse> {
   const { limit, ...page } = parseListQuery(input as Query, keyContext)
   const team = await requireTeam(page.teamId, keyContext, store, deadline, progress)
   progress.step = 'list'
@@ -95,17 +96,19 @@ export async function exportDomains(
   store: DomainStore,
   options: OperationOptions = {},
 ): Promise<AsyncIterableIterator<readonly ListedDomain[], void>> {
-  requireCallOptions(options)
   requireParameters(query, requests.export)
-  return runExport({ keyContext, input: query, store, options, progress: {} })
+  return callOperation(exportOperation, { keyContext, input: query, store, options })
 }
 
-/** {@link exportDomains}, for adapters. */
-export async function runExport(call: OperationCall): Promise<AsyncIterableIterator<readonly ListedDomain[], void>> {
-  const { keyContext, input, store, options, progress } = call
-  const deadline = startDeadline(options)
-  requireMethod(store, 'list')
-  requireScope(keyContext, 'domains:read')
+/** {@link exportDomains}. */
+export const exportOperation: Operation<Pages> = { scope: 'domains:read', needs: 'list', perform: startExport }
+
+type Pages = AsyncIterableIterator<readonly ListedDomain[], void>
+
+async function startExport(
+  { keyContext, input, store, options, progress }: OperationCall,
+  deadline: Deadline,
+): Promise<Pages> {
   const { teamId, after } = parseExportQuery(input as Query, keyContext)
   const team = await requireTeam(teamId, keyContext, store, deadline, progress)
   progress.step = 'list'
@@ -122,10 +125,7 @@ const EXPORT_PAGE = 200
 /**
  * Not written as a generator, because a generator would keep the previous page in memory while it reads the next one.
  */
-function toPages(
-  first: readonly Registration[],
-  read: (after: string) => Promise<readonly Registration[]>,
-): AsyncIterableIterator<readonly ListedDomain[], void> {
+function toPages(first: readonly Registration[], read: (after: string) => Promise<readonly Registration[]>): Pages {
   let begun: readonly Registration[] | undefined = first
   let after: string | undefined
   return {

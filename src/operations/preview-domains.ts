@@ -1,25 +1,13 @@
-import { type KeyContext, requireScope } from '../keys/key-context.ts'
+import type { KeyContext } from '../keys/key-context.ts'
 import { judgeAll, type Verdict } from '../rules/overlap.ts'
-import { isName, readSubmitted } from '../rules/submitted.ts'
+import { isName } from '../rules/submitted.ts'
 import type { DomainStore } from '../store/contract.ts'
 import { createLookUp } from '../store/create-request.ts'
-import { waitForStore } from '../time/deadline.ts'
-import { readFields } from '../wire/requests.ts'
+import { type Deadline, waitForStore } from '../time/deadline.ts'
 import { countTotals, type PreviewDomainsResponse, type PreviewResult, toInvalidPreview } from '../wire/response.ts'
-import {
-  type OperationCall,
-  type OperationOptions,
-  requireActiveTeam,
-  requireCallOptions,
-  requireMethod,
-  startDeadline,
-  tryStore,
-} from './call.ts'
-import { askAboutNames, checkNamesRule } from './check-names.ts'
+import { callOperation, type Operation, type OperationCall, openBatch, requireMethod, tryStore } from './call.ts'
+import { askAboutNames, type CheckedOptions, checkNamesRule } from './check-names.ts'
 import { toRoom } from './limit.ts'
-import type { RegisterDomainsOptions } from './register-domains.ts'
-
-type PreviewOptions = OperationOptions & Pick<RegisterDomainsOptions, 'checkNames'>
 
 /**
  * Returns the results that {@link registerDomains} would return now, but changes nothing: it does not save, lease or
@@ -41,35 +29,35 @@ export async function previewDomains(
   keyContext: KeyContext,
   body: unknown,
   store: DomainStore,
-  options: PreviewOptions = {},
+  options: CheckedOptions = {},
 ): Promise<PreviewDomainsResponse> {
-  requireCallOptions(options, { checkNames: checkNamesRule })
-  return runPreview({ keyContext, input: body, store, options, progress: {} })
+  return callOperation(previewOperation, { keyContext, input: body, store, options })
 }
 
-/** {@link previewDomains}, for adapters. */
-export async function runPreview(call: OperationCall<PreviewOptions>): Promise<PreviewDomainsResponse> {
-  const { keyContext, input, store, options, progress } = call
-  const deadline = startDeadline(options)
-  const find = requireMethod(store, 'find')
-  requireScope(keyContext, 'domains:create')
-  const request = readFields('body', input, keyContext)
-  const team = await requireActiveTeam(request.teamId, keyContext, store, deadline, progress)
-  const maxDomains = team.maxDomains ?? null
+/** {@link previewDomains}. */
+export const previewOperation: Operation<PreviewDomainsResponse, CheckedOptions> = {
+  scope: 'domains:create',
+  needs: 'find',
+  rules: { checkNames: checkNamesRule },
+  perform: preview,
+}
 
-  const submitted = request.domains.map(readSubmitted)
-  const question = { checkNames: options.checkNames, team, keyContext, store, deadline, progress }
-  const names = await askAboutNames(question, submitted.filter(isName))
+async function preview(call: OperationCall<CheckedOptions>, deadline: Deadline): Promise<PreviewDomainsResponse> {
+  const { store, progress } = call
+  const { team, inputs, submitted } = await openBatch(call, deadline)
+  const maxDomains = team.maxDomains ?? null
+  const names = await askAboutNames(call, team, submitted.filter(isName), deadline)
   progress.step = 'find'
   const { verdicts, found } = await tryStore('The registrations could not be looked up.', async () => {
-    const found = await waitForStore(store, find(createLookUp(team.id, names, maxDomains !== null)), deadline)
+    const lookUp = createLookUp(team.id, names, maxDomains !== null)
+    const found = await waitForStore(store, requireMethod(store, 'find')(lookUp), deadline)
     return { verdicts: judgeAll(team.id, names, found), found }
   })
   const room = maxDomains === null ? null : toRoom(maxDomains, found.teamCount)
   const idOf = new Map(found.registrations.map(({ domain, domainId }) => [domain, domainId]))
   let used = 0
   const results = submitted.map((read, index): PreviewResult => {
-    const sent = request.domains[index] as string
+    const sent = inputs[index] as string
     if (!isName(read)) return toInvalidPreview(sent, read)
     const verdict = verdicts[used++] as Verdict
     const { domain } = read

@@ -1,28 +1,19 @@
 import { internalError, notSynchronized } from '../errors/call-errors.ts'
 import { ignoreErrors } from '../errors/failure-log.ts'
 import type { InvalidHostname } from '../hostname/classify.ts'
-import { type KeyContext, requireScope } from '../keys/key-context.ts'
-import { isFunction, optional, type Rules } from '../options.ts'
+import type { KeyContext } from '../keys/key-context.ts'
+import { isFunction, optional } from '../options.ts'
 import type { Registration } from '../rules/registration.ts'
-import { isName, readSubmitted } from '../rules/submitted.ts'
-import { trace } from '../runtime/tracing.ts'
+import { isName } from '../rules/submitted.ts'
 import type { DomainStore } from '../store/contract.ts'
 import type { Deadline } from '../time/deadline.ts'
-import { readFields } from '../wire/requests.ts'
 import { countTotals, type DomainResult, type RegisterDomainsResponse, toInvalidResult } from '../wire/response.ts'
-import {
-  type OperationCall,
-  type OperationOptions,
-  requireActiveTeam,
-  requireCallOptions,
-  requireMethod,
-  startDeadline,
-} from './call.ts'
-import { askAboutNames, type CheckNames, checkNamesRule } from './check-names.ts'
+import { callOperation, type Operation, openBatch, requireMethod } from './call.ts'
+import { askAboutNames, type CheckedOptions, checkNamesRule } from './check-names.ts'
 import { isInternalError, type Outcome, registerNames } from './register-names.ts'
 
 /** Options of {@link registerDomains}. */
-export interface RegisterDomainsOptions extends OperationOptions {
+export interface RegisterDomainsOptions extends CheckedOptions {
   /**
    * Called with the cause of `internal_error` results, once for each distinct failure: failures that differ only in
    * numbers and IDs count as one. Use this function for your logs; clients never see the cause. This function is not
@@ -30,11 +21,6 @@ export interface RegisterDomainsOptions extends OperationOptions {
    * are ignored. Default: the causes are not reported.
    */
   onError?: ((cause: unknown) => unknown) | undefined
-  /**
-   * Decides which names the team may newly register; see {@link CheckNames}. Needs a store with `find`, and costs one
-   * lookup more. Default: the rules of overlap alone decide.
-   */
-  checkNames?: CheckNames | undefined
 }
 
 /**
@@ -67,26 +53,23 @@ export async function registerDomains(
   store: DomainStore,
   options: RegisterDomainsOptions = {},
 ): Promise<RegisterDomainsResponse> {
-  requireCallOptions(options, optionRules)
-  return runRegister({ keyContext, input: body, store, options, progress: {} })
+  return callOperation(registerOperation, { keyContext, input: body, store, options })
 }
 
-/** {@link registerDomains}, for adapters. */
-export const runRegister = (call: OperationCall<RegisterDomainsOptions>): Promise<RegisterDomainsResponse> =>
-  trace('register', async context => {
-    const { keyContext, input, store, options, progress } = call
-    const deadline = startDeadline(options)
-    const { onError, checkNames } = options
+/** {@link registerDomains}. */
+export const registerOperation: Operation<RegisterDomainsResponse, RegisterDomainsOptions> = {
+  scope: 'domains:create',
+  step: 'register',
+  rules: {
+    checkNames: checkNamesRule,
+    onError: { holds: optional(isFunction), expected: 'a function that takes an error' },
+  },
+  async perform(call, deadline) {
+    const { store, progress } = call
+    const { onError, checkNames } = call.options
     if (checkNames) requireMethod(store, 'find')
-    requireScope(keyContext, 'domains:create')
-    const request = readFields('body', input, keyContext)
-    context.count = request.domains.length
-    const team = await requireActiveTeam(request.teamId, keyContext, store, deadline, progress)
-    context.teamId = team.id
-
-    const submitted = request.domains.map(readSubmitted)
-    const question = { checkNames, team, keyContext, store, deadline, progress }
-    const names = await askAboutNames(question, submitted.filter(isName))
+    const { team, inputs, submitted } = await openBatch(call, deadline)
+    const names = await askAboutNames(call, team, submitted.filter(isName), deadline)
     progress.step = 'register'
     const registrar = { store, teamId: team.id, maxDomains: team.maxDomains, deadline }
     const { outcomes, causes } = await registerNames(registrar, names)
@@ -97,22 +80,18 @@ export const runRegister = (call: OperationCall<RegisterDomainsOptions>): Promis
 
     let used = 0
     const results = submitted.map((read, index) =>
-      toResult(request.domains[index] as string, isName(read) ? (outcomes[used++] as Outcome) : read),
+      toResult(inputs[index] as string, isName(read) ? (outcomes[used++] as Outcome) : read),
     )
     const totals = countTotals(results)
     const internal = outcomes.filter(isInternalError).length
-    context.totals = { ...totals, invalid: totals.invalid - internal, internal_error: internal }
-    if (internal > 0 && totals.created === 0) context.error = toOne(causes)
+    progress.traced.totals = { ...totals, invalid: totals.invalid - internal, internal_error: internal }
+    if (internal > 0 && totals.created === 0) progress.traced.error = toOne(causes)
     const answer = { data: { results, totals } }
     if (totals.created > 0) progress.saved = answer
     progress.step = 'synchronize'
     await synchronize(outcomes, store, deadline)
     return answer
-  })
-
-const optionRules: Rules = {
-  checkNames: checkNamesRule,
-  onError: { holds: optional(isFunction), expected: 'a function that takes an error' },
+  },
 }
 
 async function synchronize(outcomes: Iterable<Outcome>, store: DomainStore, deadline: Deadline): Promise<void> {

@@ -32,7 +32,7 @@ export interface TraceContext {
 }
 
 /** The steps that can be traced: the channel of `register` is `domain-registration:register`. */
-type TracedStep = 'register' | 'delete' | 'authenticate' | 'push' | 'sweep'
+export type TracedStep = 'register' | 'delete' | 'authenticate' | 'push' | 'sweep'
 
 /** The part of a `TracingChannel` from `node:diagnostics_channel` that is used here. */
 interface Channel {
@@ -58,9 +58,14 @@ function channelOf(step: TracedStep): Channel | undefined {
 /**
  * Runs a step, and publishes it to the subscribers of its tracing channel
  * (https://nodejs.org/api/diagnostics_channel.html). Without a subscriber, it only runs the step.
+ *
+ * @param context What subscribers get; `work` sets its fields.
  */
-export function trace<T>(step: TracedStep, work: (context: TraceContext) => Promise<T>): Promise<T> {
-  const context: TraceContext = {}
+export function trace<T>(
+  step: TracedStep,
+  work: (context: TraceContext) => Promise<T>,
+  context: TraceContext = {},
+): Promise<T> {
   const channel = channelOf(step)
   if (!channel || !(channel.start.hasSubscribers || channel.asyncEnd.hasSubscribers || channel.error.hasSubscribers))
     return work(context)

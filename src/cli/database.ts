@@ -3,9 +3,10 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { KeyOwner } from '../keys/key-record.ts'
 import type { ManagedKeyStore } from '../keys/key-store.ts'
+import { hasCode } from '../postgres/connection.ts'
 import type { PostgresPool } from '../postgres/drivers.ts'
 import { createPostgresKeyStore } from '../postgres/keys.ts'
-import { migrate } from '../postgres/migrate.ts'
+import { absent, denied, migrate } from '../postgres/migrate.ts'
 import { toTables } from '../postgres/schema.ts'
 import { createPostgresStore } from '../postgres/store.ts'
 import { explainFailure } from '../sqlite/connection.ts'
@@ -135,7 +136,7 @@ function openPostgres({ url, schema }: Extract<Target, { kind: 'postgres' }>): O
         return rows[0]?.version ?? 0
       } catch (error) {
         // If the role may not read the schema, the error of `migrate` says what lets the role migrate.
-        if (hasNoTables(error) || findCode(error) === '42501') return 0
+        if (hasNoTables(error) || hasCode(error, denied)) return 0
         throw error
       }
     },
@@ -145,16 +146,7 @@ function openPostgres({ url, schema }: Extract<Target, { kind: 'postgres' }>): O
 }
 
 /** Returns whether PostgreSQL says that a schema or a table does not exist. */
-export const hasNoTables = (error: unknown): boolean => ['3F000', '42P01'].includes(findCode(error) ?? '')
-
-/** Finds the SQLSTATE of an error, or of one of its causes. */
-export function findCode(error: unknown): string | undefined {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    const { code } = cause as { code?: unknown }
-    if (typeof code === 'string') return code
-  }
-  return undefined
-}
+export const hasNoTables = (error: unknown): boolean => hasCode(error, absent)
 
 export type Handle = SqliteHandle & { close(): unknown }
 

@@ -1,4 +1,6 @@
+import { hasCode } from '../postgres/connection.ts'
 import { isStockPostgres } from '../postgres/engines.ts'
+import { denied } from '../postgres/migrate.ts'
 import { createSchema, quoteIdentifier, SCHEMA_VERSION, toTables } from '../postgres/schema.ts'
 import {
   compareParts,
@@ -12,7 +14,7 @@ import {
   TRIAL_TEAM,
   wrong,
 } from './checks.ts'
-import { ask, createPool, findCode, type Pool, selectVersion } from './database.ts'
+import { ask, createPool, type Pool, selectVersion } from './database.ts'
 
 /** The oldest version on which this package is tested. */
 const OLDEST_SERVER = 15
@@ -153,7 +155,7 @@ export const examineTables = (client: Client, schema: string, isDistributed: boo
     try {
       expected = await createModel(client, isDistributed)
     } catch (error) {
-      if (findCode(error) !== '42501') throw error
+      if (!hasCode(error, denied)) throw error
       const finding = `not compared with what migrate creates: ${(error as Error).message}`
       return [note(finding, 'Run doctor as the owner of the tables')]
     }
@@ -234,7 +236,7 @@ const examineWriting = (client: Client, schema: string): Promise<Finding> =>
   inTransaction(client, 'BEGIN', async () => {
     const { names, changes, locks, keys } = toTables({ schema })
     const { rows } = await ask<{ team_id: string }>(client, `SELECT team_id FROM ${names} LIMIT 1`)
-    const expected = rows.length > 0 ? ofConstraints : [...ofConstraints, RAISED]
+    const expected = new Set(rows.length > 0 ? ofConstraints : [...ofConstraints, RAISED])
     const [id, team] = [crypto.randomUUID(), (rows[0]?.team_id ?? TRIAL_TEAM).replaceAll("'", "''")]
     for (const sql of [
       `INSERT INTO ${locks} (second_level_domain, registrable_domain) VALUES ('#doctor', '#${id}')`,
@@ -254,7 +256,7 @@ const examineWriting = (client: Client, schema: string): Promise<Finding> =>
         const { rowCount } = await ask(client, sql)
         if (rowCount !== 1) return noEffect(sql)
       } catch (error) {
-        if (!expected.includes(findCode(error) ?? '')) throw error
+        if (!hasCode(error, expected)) throw error
         const finding = `your application refuses a trial row: ${(error as Error).message}`
         return note(finding, 'Nothing is wrong if it accepts the rows of your teams. Nothing else was tried')
       }

@@ -1,9 +1,9 @@
 import { knownSuffixList, suffixList } from '../hostname/suffix-list-version.ts'
+import { findCode } from '../postgres/connection.ts'
 import { explainFailure } from '../sqlite/connection.ts'
 import type { ManagedStore } from '../store/managed-store.ts'
 import { type Finding, note, ok, wrong } from './checks.ts'
 import type { Command, Invocation, Result } from './command.ts'
-import { findCode } from './database.ts'
 import { examinePostgres } from './doctor-postgres.ts'
 import { examineSqlite } from './doctor-sqlite.ts'
 import { describeRefused, toPendingText } from './pending.ts'
@@ -89,7 +89,7 @@ async function examine(invocation: Invocation): Promise<readonly Named[]> {
       try {
         for (const finding of [await look()].flat()) findings.push({ check, ...finding })
       } catch (error) {
-        const advice = adviceFor[findCode(error) ?? ''] ?? 'Fix this first'
+        const advice = adviceFor.get(findCode(error, adviceFor) ?? '') ?? 'Fix this first'
         findings.push({ check, ...wrong(explain(error), `${advice}, and run doctor again`) })
         return findings
       }
@@ -109,14 +109,14 @@ async function examine(invocation: Invocation): Promise<readonly Named[]> {
 }
 
 /** Advice about errors, keyed by their code. */
-const adviceFor: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'Start the database, or fix the address',
-  '25006': 'Set default_transaction_read_only = off where it was set to on: for the server, the database or the role',
-  '28P01': 'Fix the password in the address',
-  '53100': 'Free space on the disk of the database',
-  '53300': 'Close connections, make pools smaller, or raise max_connections',
-  '55P03': `A table is locked. Find out who holds the lock, with the query in ${page('runbook.md')}`,
-}
+const adviceFor: ReadonlyMap<string, string> = new Map([
+  ['ECONNREFUSED', 'Start the database, or fix the address'],
+  ['25006', 'Set default_transaction_read_only = off where it was set to on: for the server, the database or the role'],
+  ['28P01', 'Fix the password in the address'],
+  ['53100', 'Free space on the disk of the database'],
+  ['53300', 'Close connections, make pools smaller, or raise max_connections'],
+  ['55P03', `A table is locked. Find out who holds the lock, with the query in ${page('runbook.md')}`],
+])
 
 function toText(findings: readonly Named[]): string {
   const lines = findings.flatMap(({ check, state, finding, advice, sql = [] }) => [

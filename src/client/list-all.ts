@@ -38,7 +38,7 @@ export interface ListProgress {
 /** The maximum number of registrations that the service returns at once. */
 const PAGE_SIZE = '1000'
 
-const optionRules: Rules = {
+const listRules: Rules = {
   ...callRules,
   order: { holds: optional(order => order === 'newest' || order === 'oldest'), expected: '"newest" or "oldest"' },
   domain: { holds: optional(isText), expected: 'a hostname' },
@@ -63,7 +63,7 @@ const optionRules: Rules = {
  * }
  */
 export function listAll(options: ListAllOptions): AsyncGenerator<ListedDomain, void, undefined> {
-  requireOptions(options, optionRules)
+  requireOptions(options, listRules)
   return readPages(options)
 }
 

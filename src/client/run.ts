@@ -55,7 +55,7 @@ export const concurrencyRule: Rule = {
   expected: 'an integer above 0',
 }
 
-const optionRules: Rules = { ...callRules, concurrency: concurrencyRule, onProgress: onProgressRule }
+const runRules: Rules = { ...callRules, concurrency: concurrencyRule, onProgress: onProgressRule }
 
 /**
  * Work that begins when you use `await` or `for await`, and that is done once: use one of them. `await` collects all
@@ -124,7 +124,7 @@ async function* sendNames<Result>(
   { send, Failure, ownRules }: NamesOperation<Result>,
   kept: readonly Result[] = [],
 ): AsyncGenerator<BatchOutcome<Result>, void, undefined> {
-  requireOptions(options, { ...optionRules, ...ownRules })
+  requireOptions(options, { ...runRules, ...ownRules })
   requireNames(names)
   const { patience = DEFAULT_PATIENCE, concurrency = 4, signal, onProgress } = options
   signal?.throwIfAborted()

@@ -51,7 +51,7 @@ export class SyncAllError extends CallError {
   }
 }
 
-const optionRules: Rules = {
+const syncRules: Rules = {
   ...callRules,
   concurrency: concurrencyRule,
   dryRun: { holds: optional(value => typeof value === 'boolean'), expected: 'true or false' },
@@ -85,7 +85,7 @@ const optionRules: Rules = {
  * console.log(`${additions.length} registered, ${deletions.length} deleted`)
  */
 export async function syncAll(wanted: Names, options: SyncAllOptions): Promise<SyncPlan> {
-  requireOptions(options, optionRules)
+  requireOptions(options, syncRules)
   const { dryRun = false, mostDeletions = 0.3, ...callOptions } = options
   const { room, ...plan } = await makePlan(wanted, callOptions)
   if (dryRun) return plan

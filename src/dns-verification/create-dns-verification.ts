@@ -105,7 +105,7 @@ const SHORTEST_SECRET = 32
 
 const isSecret = (secret: unknown) => isText(secret) && secret.length >= SHORTEST_SECRET
 
-const optionRules: Rules = {
+const verificationRules: Rules = {
   label: {
     holds: matches(/^_[a-z0-9](?:[a-z0-9-]{0,60}[a-z0-9])?$/),
     expected: 'one label of your own product in lower case, with an underscore first, such as "_example-challenge"',
@@ -154,7 +154,7 @@ const optionRules: Rules = {
  * app.use(domainsRouter({ store, keys, checkNames: verification.checkNames }))
  */
 export function createDnsVerification(options: DnsVerificationOptions): DnsVerification {
-  requireOptions(options, optionRules)
+  requireOptions(options, verificationRules)
   return createVerification(options, toOpenResolver(options))
 }
 
@@ -171,7 +171,7 @@ function toOpenResolver({ resolveTxt, servers, asksZoneServers }: DnsVerificatio
   try {
     open(AbortSignal.abort())
   } catch (cause) {
-    throw new TypeError(`The option "servers" must be ${optionRules.servers?.expected}`, { cause })
+    throw new TypeError(`The option "servers" must be ${verificationRules.servers?.expected}`, { cause })
   }
   return open
 }

@@ -56,7 +56,7 @@ export const keyPrefixRule: Rule = {
 export const ownerTypeRule: Rule = { holds: matches(/^(?:organization|team)$/), expected: '"organization" or "team"' }
 export const ownerIdRule: Rule = { holds: matches(/^[0-9]+$/), expected: "the owner's ID, a string of digits" }
 export const apiKeyRules: Rules = { prefix: keyPrefixRule }
-const optionRules: Rules = { type: ownerTypeRule, id: ownerIdRule, ...apiKeyRules }
+const newKeyRules: Rules = { type: ownerTypeRule, id: ownerIdRule, ...apiKeyRules }
 
 /**
  * `org` or `team`, the digits of the owner's ID, and a secret in the alphabet of a bearer token (RFC 6750, section
@@ -97,7 +97,7 @@ export const looksLikeKey = (text: string): boolean => /_(?:org|team)_[0-9]+_[^â
  * console.log(key) // svc_team_42_â€¦; shown once and stored nowhere
  */
 export async function generateApiKey(options: GenerateApiKeyOptions): Promise<GeneratedApiKey> {
-  requireOptions(options, optionRules)
+  requireOptions(options, newKeyRules)
   const { type, id, prefix = DEFAULT_PREFIX } = options
   const start = `${prefix}_${type === 'organization' ? 'org' : 'team'}_${id}_`
   const key = start + toHex(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)))

@@ -77,7 +77,7 @@ export interface OpenApiOptions<Path extends string = string, Name extends Opera
 const isPlainObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 const booleanRule = { holds: optional(value => typeof value === 'boolean'), expected: 'true or false' }
 
-const optionRules: Rules = {
+const openapiRules: Rules = {
   info: { holds: optional(isPlainObject), expected: 'an object, such as { title: "Monitoring", version: "2.3" }' },
   servers: { holds: optional(Array.isArray), expected: 'an array, such as [{ url: "https://api.example.com" }]' },
   path: pathRule,
@@ -120,7 +120,7 @@ const optionRules: Rules = {
 export function openapi<const Path extends string = typeof DEFAULT_PATH, Name extends OperationName = 'create'>(
   options: OpenApiOptions<Path, Name> = {},
 ): OpenApiDocument<Path, Name> {
-  requireOptions(options, optionRules)
+  requireOptions(options, openapiRules)
   const {
     info,
     servers = [{ url: '/' }],

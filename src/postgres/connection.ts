@@ -288,12 +288,14 @@ function codesOf(error: unknown): string[] {
   return codes.filter(code => typeof code === 'string')
 }
 
-/** Returns the first of these SQLSTATEs that an error, or one of its nested causes, has. */
-export const findCode = (error: unknown, codes: ReadonlySet<string>): string | undefined =>
+type Codes = Pick<ReadonlySet<string>, 'has'>
+
+/** Returns the first of these codes that an error, or one of its nested causes, has. */
+export const findCode = (error: unknown, codes: Codes): string | undefined =>
   codesOf(error).find(code => codes.has(code))
 
-/** Whether an error, or one of its nested causes, has one of these SQLSTATEs. */
-export const hasCode = (error: unknown, codes: ReadonlySet<string>): boolean => findCode(error, codes) !== undefined
+/** Whether an error, or one of its nested causes, has one of these codes. */
+export const hasCode = (error: unknown, codes: Codes): boolean => findCode(error, codes) !== undefined
 
 /** The codes with which a connection ends that had been open. */
 const ends = new Set([

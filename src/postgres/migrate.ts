@@ -24,7 +24,7 @@ export interface MigrateOptions extends PostgresSchemaOptions {
 const DEFAULT_MIGRATION_TIME_LIMIT = 60_000
 
 /** The SQLSTATEs of a missing schema and a missing table. */
-const absent = new Set(['3F000', '42P01'])
+export const absent = new Set(['3F000', '42P01'])
 
 /**
  * The role's timeouts, which must not end the wait for another migrating process. Only some versions of PostgreSQL have
@@ -89,7 +89,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
 }
 
 /** The SQLSTATE insufficient_privilege. */
-const denied = new Set(['42501'])
+export const denied = new Set(['42501'])
 
 /**
  * Finds what would give the role the right to create the tables. Finds nothing if the role has this right, or if the

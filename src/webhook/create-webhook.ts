@@ -51,7 +51,7 @@ const BODY_LIMIT = 16 * 1024
 /** How many characters of the monitor's response a message shows. */
 const LONGEST_EXCERPT = 200
 
-const optionRules: Rules = {
+const webhookRules: Rules = {
   url: httpUrlRule('https://monitor.example.com/changes'),
   secret: {
     holds: secret => isText(secret) || Array.isArray(secret),
@@ -93,7 +93,7 @@ const optionRules: Rules = {
  * const store = createMemoryStore({ teams, synchronize })
  */
 export function createWebhook(options: WebhookOptions): Webhook {
-  requireOptions(options, optionRules)
+  requireOptions(options, webhookRules)
   const { url, secret, batchSize = DEFAULT_BATCH_SIZE, timeLimit = RESPONSE_TIME_LIMIT, fetch } = options
   const keys = readSecrets(secret)
   const target = new URL(url)

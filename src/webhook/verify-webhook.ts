@@ -13,7 +13,7 @@ export interface VerifyWebhookOptions {
 
 const DEFAULT_TOLERANCE = 300_000
 
-const optionRules: Rules = {
+const verifyRules: Rules = {
   tolerance: {
     holds: optional(tolerance => Number.isSafeInteger(tolerance) && Number(tolerance) >= 1000),
     expected: 'an integer of at least 1,000 (milliseconds)',
@@ -64,7 +64,7 @@ export async function verifyWebhook(
   secret: string | readonly string[],
   options: VerifyWebhookOptions = {},
 ): Promise<WebhookBody> {
-  requireOptions(options, optionRules)
+  requireOptions(options, verifyRules)
   const { tolerance = DEFAULT_TOLERANCE } = options
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
     throw new TypeError('The body must be the string or bytes as received, before any parsing')

@@ -12,7 +12,7 @@ import {
   toTime,
   unprepared,
 } from './connection.ts'
-import type { Engine } from './engines.ts'
+import type { Engine } from './engine.ts'
 import type { Tables } from './schema.ts'
 
 /** The statements on names. */

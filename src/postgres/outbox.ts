@@ -24,7 +24,7 @@ import {
   unprepared,
   type Value,
 } from './connection.ts'
-import type { Engine } from './engines.ts'
+import type { Engine } from './engine.ts'
 import type { Tables } from './schema.ts'
 import { type LockStatements, lock, type Transact, type TransactionWith } from './transaction.ts'
 

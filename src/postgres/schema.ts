@@ -1,5 +1,6 @@
 import { isText, optional, type Rule, requireOptions } from '../options.ts'
 import { LINE } from '../store/rows.ts'
+import { distribute } from './citus.ts'
 
 /** The location of the tables. */
 export interface PostgresSchemaOptions {
@@ -166,26 +167,3 @@ const createKeys = ({ keys }: Tables) => [
 )`,
   `CREATE INDEX IF NOT EXISTS keys_of_owners ON ${keys} (owner_id)`,
 ]
-
-/**
- * Distributes the tables over the servers of Citus, unless they are already distributed. Citus sends a statement to the
- * shards of the second-level domains in its parameters, or to all shards if no parameter contains a second-level
- * domain. See docs/citus.md.
- */
-const distribute = ({ locks, names, changes, monitor, keys, version }: Tables): string[] => [
-  toDistributed(locks, "'none'"),
-  toDistributed(names, quoteLiteral(locks)),
-  toDistributed(changes, quoteLiteral(locks)),
-  ...[monitor, keys, version].map(
-    table => `SELECT create_reference_table(${quoteLiteral(table)}) ${unlessDistributed(table)}`,
-  ),
-]
-
-const toDistributed = (table: string, neighbor: string) =>
-  `SELECT create_distributed_table(${quoteLiteral(table)}, 'second_level_domain', colocate_with => ${neighbor})
-   ${unlessDistributed(table)}`
-
-const unlessDistributed = (table: string) =>
-  `WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = ${quoteLiteral(table)}::regclass)`
-
-const quoteLiteral = (text: string) => `'${text.replaceAll("'", "''")}'`

@@ -1,7 +1,8 @@
 import { toKey } from '../store/name-key.ts'
 import { createDeadline, type Deadline } from '../time/deadline.ts'
 import { type Database, hasCode, ours, type Transaction, unprepared } from './connection.ts'
-import { type Engine, findEngine, type Isolation, toSettings } from './engines.ts'
+import type { Engine } from './engine.ts'
+import { findEngine, type Isolation, toSettings } from './engines.ts'
 import type { Tables } from './schema.ts'
 
 /** A transaction with the statements that it can send. */

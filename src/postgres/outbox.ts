@@ -163,7 +163,10 @@ export function addChanges(
 export const sort = <Item extends Identified>(items: readonly Item[]): Item[] =>
   items.toSorted((one, other) => (one.domainId < other.domainId ? -1 : 1))
 
-/** The parameters of a change of items: the transaction's token, their IDs, other values, and on Citus their second-level domains. */
+/**
+ * The parameters of a change of items: the token of the transaction, their IDs, other values, and on Citus their
+ * second-level domains.
+ */
 export const toNamed = (
   { token, engine }: Pick<TransactionWith<unknown>, 'token' | 'engine'>,
   items: readonly Identified[],
@@ -212,9 +215,10 @@ const stats = toSelectList<StatsRow>({
 type OutboxStatements = ReturnType<typeof createOutboxStatements>
 
 /**
- * The statements on the pending changes. Waits are in milliseconds. Changes are selected by their IDs ($2; $1 is the transaction's token), and on
- * Citus also by their second-level domains (the last parameter). At most one column of an index is compared with an
- * array, because PostgreSQL before version 17 looks up every combination of the values of two arrays.
+ * The statements on the pending changes. Waits are in milliseconds. In a write, $1 is the token of the transaction.
+ * Changes are selected by their IDs ($2), and on Citus also by their second-level domains (the last parameter). At most
+ * one column of an index is compared with an array, because PostgreSQL before version 17 looks up every combination of
+ * the values of two arrays.
  */
 export function createOutboxStatements({ changes, monitor }: Tables, engine: Engine) {
   const isNamed = (lastParameter: string) =>

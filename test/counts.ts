@@ -20,7 +20,7 @@ const table = {
   /** Random monitors, each with its own answer to each change. */
   monitors: /*                 */ [100, 3_000],
   /** Random services that the client calls, each with its own failures. */
-  services: /*                 */ [40, 480],
+  services: /*                 */ [40, 4_000],
   /** Places at which a connection is cut. */
   cuts: /*                     */ [6, 24],
   /**

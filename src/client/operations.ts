@@ -60,7 +60,7 @@ const ownRules: Rules = { fix: { holds: optional(value => typeof value === 'bool
  * `internal_error` are retried as well. Meanwhile, the calls for other names continue. The wait before a retry grows
  * exponentially up to 30 s, with jitter. A longer `Retry-After` is respected up to an hour, but never beyond
  * `patience`. If a call keeps failing while others succeed, its names are repeatedly split in half until the names that
- * cause the failure are isolated.
+ * cause the failure are isolated. While all calls fail, a retry sends only one of the names.
  *
  * Each response must contain one result for each name that was sent, in the order of the names. Otherwise the work
  * ends.
@@ -71,8 +71,8 @@ const ownRules: Rules = { fix: { holds: optional(value => typeof value === 'bool
  *   result after another, also in the order of the names, except that retried names come later. So only a few calls are
  *   in memory, even with millions of names. The work begins when you use `await` or `for await`.
  * @throws {RegisterAllError} if a retry would not change the response, such as 401; if every call has failed for
- *   `patience`, or the next retry would come after that time; or if some names still get `internal_error` once all
- *   others have a result. The error has the results so far, the names without a result, and the place to resume from.
+ *   `patience`, or the next retry would come after that time; or if some names still fail once all others have a
+ *   result. The error has the results so far, the names without a result, and the place to resume from.
  * @throws {TypeError} if an option is missing, invalid or unknown, or if a name is not a string. The message says what
  *   to pass instead, and shows neither the key nor the URL.
  *
@@ -245,7 +245,7 @@ const toSend =
   async (batch: readonly PlacedName[], options: CallOptions): Promise<BatchOutcome<Result>> => {
     const post = <Value>(suffix: string, domains: readonly string[], read: (body: unknown) => Value) =>
       sendOnce({ url: toUrlBelow(options.url, suffix), body: { domains, team_id: options.teamId }, read }, options)
-    const fail = (failure: CallFailure) => ({ results: [], left: batch, failure })
+    const fail = (failure: CallFailure) => ({ results: [], failure })
 
     const names = batch.map(({ name }) => name)
     const readPreviews = (body: unknown) => readResults<PreviewResult>(body, names, previewFields)
@@ -265,8 +265,7 @@ const toSend =
       return { name, place, result: fix ? describeFix(result, name, suggestions[index]) : result }
     })
     const results = all.filter(({ result }) => !isInternalError(result))
-    if (results.length === all.length) return { results, left: [] }
-    return { results, left: all.filter(({ result }) => isInternalError(result)), failure: notProcessed }
+    return results.length === all.length ? { results } : { results, failure: notProcessed }
   }
 
 const toSuggestion = (preview: PreviewResult) =>

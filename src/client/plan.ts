@@ -14,6 +14,8 @@ export interface PlacedName {
 /** Names that are sent in one call. */
 export interface Part {
   readonly names: readonly PlacedName[]
+  /** The only one of these names that is sent, if it is to show whether the service works. */
+  readonly probe?: PlacedName | undefined
   /**
    * - `first`: was never sent.
    * - `again`: has failed, and is sent again when it is due.
@@ -32,9 +34,7 @@ export interface Part {
 /** What a call with names has achieved. */
 export interface BatchOutcome<Result = unknown> {
   readonly results: readonly { readonly result: Result; readonly place: number }[]
-  /** The names that have no result, in their original order. */
-  readonly left: readonly PlacedName[]
-  /** Why names are left. */
+  /** Why names that were sent have no result. */
   readonly failure?: CallFailure
 }
 
@@ -67,18 +67,19 @@ interface PolicyRow {
   readonly fault: 'caller' | 'names' | 'service' | 'others' | 'any'
   readonly turn: Part['turn'] | 'any'
   readonly names: 'one' | 'several' | 'any'
-  readonly becomes: Exclude<Part['turn'], 'first'> | 'halves'
+  readonly becomes: Exclude<Part['turn'], 'first'> | 'halves' | 'probe'
 }
 
 /**
  * What becomes of the names that have no result after their call: the first row that matches decides. A part that is
- * sent `again`, or in `halves`, waits for a backoff, or for the response's `Retry-After` if that is longer.
+ * sent `again`, in `halves` or as a `probe` waits for a backoff, or for the response's `Retry-After` if that is longer.
  *
  * - `caller`: a retry would get the same response, such as a 401. This ends the run.
  * - `names`: the service failed, although another call has succeeded since these names were last sent. One name may be
  *   the reason, for instance because the monitor refuses it. Halves find that name.
- * - `service`: the service failed, no other call has succeeded, and fewer than 16 parts wait. Each call may contain
- *   such a name, so halves are tried. In an outage, they only cause more calls.
+ * - `service`: the service failed, and no other call has succeeded. This is an outage, or each call contains such a
+ *   name. So a retry sends only one of the names, each time another one: in an outage, halves would only cause more
+ *   calls.
  * - `others`: none of these. The response was lost, for instance, or asks for fewer calls. This says nothing about the
  *   names.
  */
@@ -90,11 +91,10 @@ export const policy: readonly PolicyRow[] = [
   { fault: 'any',     turn: 'first', names: 'any',     becomes: 'again' },
   { fault: 'names',   turn: 'again', names: 'one',     becomes: 'last' },
   { fault: 'names',   turn: 'again', names: 'several', becomes: 'halves' },
-  { fault: 'service', turn: 'again', names: 'several', becomes: 'halves' },
+  { fault: 'service', turn: 'again', names: 'several', becomes: 'probe' },
   { fault: 'any',     turn: 'again', names: 'any',     becomes: 'again' },
 ]
 
-const FEW_PARTS = 16
 /** While this many parts wait, no new names are sent. This limits the memory in use. */
 const MOST_PARTS_WAITING = 200
 
@@ -114,7 +114,7 @@ export function afterSend(state: RunState, { turn, names }: Part): RunState {
 export function afterCall(
   state: RunState,
   part: Part,
-  { results, left, failure }: BatchOutcome,
+  { results, failure }: BatchOutcome,
   { patience, now }: Pick<Situation, 'patience' | 'now'>,
 ): RunState {
   const hasResults = results.length > 0
@@ -122,36 +122,43 @@ export function afterCall(
   const successes = state.successes + Number(hasResults)
   const newFailures = hasResults ? 0 : state.newFailures + Number(part.turn === 'first')
   const next = { ...state, successes, newFailures, failingSince }
-  if (!failure) return next
+  const settled = new Set(results.map(({ place }) => place))
+  const left = part.names.filter(({ place }) => !settled.has(place))
+  if (left.length === 0) return next
+  // After a successful probe, the other names are due at once. If they fail again, one of them may be the reason.
+  if (!failure) return putBack(next, 'again', [{ ...part, names: left, probe: undefined, dueAt: now }])
 
-  const fault = findFault(failure, successes > part.successesBefore, state.parts.again.length)
+  const fault = findFault(failure, successes > part.successesBefore)
   const { becomes } = policy.find(
     row =>
       (row.fault === fault || row.fault === 'any') &&
       (row.turn === part.turn || row.turn === 'any') &&
       row.names !== (left.length === 1 ? 'several' : 'one'),
   ) as PolicyRow
-  const turn = becomes === 'halves' ? 'again' : becomes
+  const turn = becomes === 'halves' || becomes === 'probe' ? 'again' : becomes
   const failures = fault === 'names' ? 1 : part.failures + 1
   const dueAt = now + toWait(failures, failure.retryAfter)
   const middle = becomes === 'halves' ? Math.ceil(left.length / 2) : left.length
+  const probe = becomes === 'probe' ? left[failures % left.length] : undefined
   const failed = [left.slice(0, middle), left.slice(middle)]
     .filter(names => names.length > 0)
-    .map((names): Part => ({ names, turn, dueAt, failures, successesBefore: successes }))
-  const parts = [...state.parts[turn], ...failed].sort((one, other) => one.dueAt - other.dueAt)
+    .map((names): Part => ({ names, probe, turn, dueAt, failures, successesBefore: successes }))
   return {
-    ...next,
-    parts: { ...state.parts, [turn]: parts },
+    ...putBack(next, turn, failed),
     failure: state.isOver ? state.failure : failure,
     isOver: state.isOver || fault === 'caller' || (failingSince !== undefined && now - failingSince >= patience),
   }
 }
 
-function findFault({ mayPass, code }: CallFailure, hasSucceeded: boolean, waiting: number): PolicyRow['fault'] {
+function putBack(state: RunState, turn: keyof RunState['parts'], parts: readonly Part[]): RunState {
+  const ofTurn = [...state.parts[turn], ...parts].sort((one, other) => one.dueAt - other.dueAt)
+  return { ...state, parts: { ...state.parts, [turn]: ofTurn } }
+}
+
+function findFault({ mayPass, code }: CallFailure, hasSucceeded: boolean): PolicyRow['fault'] {
   if (!mayPass) return 'caller'
   if (code !== 'domain_registration_unavailable' && code !== 'internal_error') return 'others'
-  if (hasSucceeded) return 'names'
-  return waiting < FEW_PARTS ? 'service' : 'others'
+  return hasSucceeded ? 'names' : 'service'
 }
 
 /** All that matters besides the state. */

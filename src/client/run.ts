@@ -154,11 +154,11 @@ async function* sendNames<Result>(
     const open: OpenCall<Result> = { part, controller: new AbortController() }
     calls.push(open)
     try {
-      open.outcome = await send(part.names, { ...options, signal: open.controller.signal })
+      open.outcome = await send(part.probe ? [part.probe] : part.names, { ...options, signal: open.controller.signal })
       state = afterCall(state, part, open.outcome, { patience, now: performance.now() })
     } catch (error) {
       broken = { error }
-      open.outcome = { results: [], left: [] }
+      open.outcome = { results: [] }
     }
     wake()
   }

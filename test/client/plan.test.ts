@@ -1,6 +1,15 @@
 /** What becomes of names that have no result after their call, and what is sent next. */
 import { expect, test } from 'vitest'
-import { afterCall, afterSend, decide, initialState, type Part, policy, type RunState } from '../../src/client/plan.ts'
+import {
+  afterCall,
+  afterSend,
+  decide,
+  initialState,
+  type Part,
+  type PlacedName,
+  policy,
+  type RunState,
+} from '../../src/client/plan.ts'
 
 const place = (names: readonly string[]) => names.map((name, index) => ({ name, place: index }))
 const part = (change: Partial<Part> = {}): Part => ({
@@ -15,13 +24,14 @@ const failures = {
 const now = 1_000_000
 /** The parts that are left after a call has failed. */
 function fail(failure: keyof typeof failures, failed: Part, state: Partial<RunState> = {}) {
-  const outcome = { results: [], left: failed.names, failure: failures[failure] }
+  const outcome = { results: [], failure: failures[failure] }
   const after = afterCall({ ...initialState, ...state }, failed, outcome, { patience: 1000, now })
-  const had = Object.values(state.parts ?? {}).flat()
   return Object.values(after.parts)
     .flat()
-    .filter(each => !had.includes(each))
-    .map(({ names, turn }) => `${names.map(({ name }) => name).join('')} ${turn}`)
+    .map(({ names, turn, probe }) => {
+      const words = `${names.map(({ name }) => name).join('')} ${turn}`
+      return probe ? `${words}, of which ${probe.name} is sent` : words
+    })
 }
 const works = { successes: 1 }
 const one = place(['a'])
@@ -41,9 +51,13 @@ test.each<[what: string, parts: string[], expected: string[]]>([
     fail('service failure', part({ names: one }), works),
     ['a last'],
   ],
-  ['another failure while no call succeeds', fail('service failure', part()), ['ab again', 'c again']],
+  ['another failure while no call succeeds', fail('service failure', part()), ['abc again, of which c is sent']],
+  [
+    'one more failure while no call succeeds',
+    fail('service failure', part({ failures: 2, probe: place(['a', 'b', 'c'])[2] })),
+    ['abc again, of which a is sent'],
+  ],
   ['the failure of one name while no call succeeds', fail('service failure', part({ names: one })), ['a again']],
-  ['a failure in an outage', fail('service failure', part(), parts(16)), ['abc again']],
   ['lost responses', fail('lost response', part(), works), ['abc again']],
   [
     'the failure of one name that was put off',
@@ -113,6 +127,14 @@ test.each<[what: string, state: Partial<RunState>, situation: Partial<Parameters
   expect(typeof move === 'object' ? `${move.names.map(({ name }) => name).join('')} ${move.turn}` : `${move}`).toBe(
     expected,
   )
+})
+
+test('after a name that was sent alone has a result, the other names of its part are due, and blamed if they fail', () => {
+  const [a, b, c] = place(['a', 'b', 'c']) as [PlacedName, PlacedName, PlacedName]
+  const outcome = { results: [{ result: 'registered', place: b.place }] }
+  const { parts, successes } = afterCall(initialState, part({ probe: b }), outcome, { patience: 1000, now })
+  expect(parts.again).toEqual([part({ names: [a, c], probe: undefined, dueAt: now })])
+  expect(fail('service failure', parts.again[0] as Part, { successes })).toEqual(['a again', 'c again'])
 })
 
 test('a part that is sent is no longer in the state', () => {

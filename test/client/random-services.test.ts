@@ -1,12 +1,14 @@
 /** Whatever a service does, each name gets its result, or the error lists it. Runs in virtual time. */
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { RegisterAllError, type RegisterResult, registerAll } from '../../src/client/index.ts'
 import { counts, seed } from '../counts.ts'
 import { createRandom, type Random } from '../random.ts'
 import { names } from './service.ts'
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] }))
-afterEach(() => void vi.useRealTimers())
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
 
 const MINUTES = 60_000
 
@@ -59,6 +61,8 @@ function createWorld(random: Random): World {
 async function follow(world: World, random: Random): Promise<void> {
   const { all, failing, disturbance, disturbed, outage, slowest, concurrency } = world
   const settled = new Set<string>()
+  /** How many times in a row a name has failed while it was sent alone. */
+  const failuresAlone = new Map<string, number>()
   let calls = 0
   let underWay = 0
   const fetch: typeof globalThis.fetch = async (_, init) => {
@@ -69,6 +73,7 @@ async function follow(world: World, random: Random): Promise<void> {
     expect(domains.filter(name => settled.has(name))).toEqual([])
     await new Promise(resolve => setTimeout(resolve, random.integer(0, slowest)))
     underWay -= 1
+    for (const name of domains) failuresAlone.set(name, domains.length > 1 ? 0 : (failuresAlone.get(name) ?? 0) + 1)
     const now = performance.now()
     if (random.chance(disturbed) || (now >= outage[0] && now < outage[1])) return disturbance()
     const fails = (how: string) => domains.filter(name => failing.get(name) === how)
@@ -94,22 +99,28 @@ async function follow(world: World, random: Random): Promise<void> {
     return results.toSorted((one, other) => all.indexOf(one.input) - all.indexOf(other.input))
   })
 
-  expect([...settled].sort()).toEqual(all.filter(name => !failing.has(name)).sort())
-  if (failing.size === 0) expect(end.value?.map(({ input }) => input)).toEqual(all)
+  // If a name alone fails twice in a row, because the service fails by chance, it looks like a name that always fails.
+  const mayBeLeft = (name: string) =>
+    failing.has(name) || (disturbance === unavailable && (failuresAlone.get(name) ?? 0) > 1)
+  const left = all.filter(name => !settled.has(name))
+  expect(left.filter(name => !mayBeLeft(name))).toEqual([])
+  if (left.length === 0) expect(end.value?.map(({ input }) => input)).toEqual(all)
   else {
     expect(end.error).toBeInstanceOf(RegisterAllError)
     const { inputs, results, resumeAt } = end.error as RegisterAllError
-    expect(inputs).toEqual(all.filter(name => failing.has(name)))
-    expect(resumeAt).toBe(all.findIndex(name => failing.has(name)))
-    const withResult = all.filter(name => !failing.has(name))
-    if (results.length > 0) expect(results.map(({ input }) => input)).toEqual(withResult)
+    expect(inputs).toEqual(left)
+    expect(resumeAt).toBe(all.indexOf(left[0] as string))
+    if (results.length > 0) expect(results.map(({ input }) => input)).toEqual(all.filter(name => settled.has(name)))
   }
   // A name that is alone with its failure is retried until `patience` runs out, because this may be an outage.
   expect(performance.now() - start).toBeLessThan(outage[1] - outage[0] + 60 * MINUTES)
-  // 16 parts, each of which is retried every 22 s on average, for as long as nothing succeeds.
-  const whileNothingSucceeds = failing.size > 0 ? 1400 : outage[1] > outage[0] ? 600 : 0
-  const undisturbed = Math.ceil(all.length / 100) + 22 * failing.size + 150
-  expect(calls).toBeLessThan(undisturbed / (1 - disturbed) ** 2 + whileNothingSucceeds)
+  const batches = Math.ceil(all.length / 100)
+  // To find a failing name among 100, they are halved seven times.
+  const undisturbed = batches + 16 * failing.size + 40
+  // While nothing succeeds, each part is retried every 22 s on average, after a few shorter waits.
+  const inVain = outage[1] - outage[0] + (failing.size > 0 ? 30 * MINUTES : 0)
+  const retries = (batches + failing.size) * (5 + inVain / 22_000)
+  expect(calls).toBeLessThan(undisturbed / (1 - disturbed) ** 2 + retries)
 }
 
 async function inVirtualTime<Value>(work: () => Promise<Value>): Promise<{ value?: Value; error?: unknown }> {
@@ -122,19 +133,21 @@ async function inVirtualTime<Value>(work: () => Promise<Value>): Promise<{ value
     .finally(() => {
       isOver = true
     })
-  while (!isOver) await vi.advanceTimersToNextTimerAsync()
+  while (!isOver) {
+    vi.advanceTimersToNextTimer()
+    await new Promise(setImmediate)
+  }
   return ended
 }
 
-// With a random first seed, about one service in a thousand leaves a name unsent: SEED=582741524 repeats that.
-// Until its cause is found, these seeds are always the same.
-const first = process.env.SEED ? seed : 200_000
-
 test(`each name gets its result, or is listed in the error: ${counts.services} random services`, async () => {
   for (let index = 0; index < counts.services; index += 1) {
-    const random = createRandom(first + index)
+    const random = createRandom(seed + index)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'], now: 0 })
+    vi.spyOn(Math, 'random').mockImplementation(random.fraction)
     await follow(createWorld(random), random).catch(error => {
-      throw new Error(`SEED=${first + index}: ${error}`)
+      throw new Error(`SEED=${seed + index}: ${error}`)
     })
+    vi.useRealTimers()
   }
 }, 3_600_000)

@@ -177,34 +177,36 @@ function toAttempt<Value>(
   url: string | URL,
   secrets: Secrets,
 ): Attempt<Value> {
-  const { status, retryAfter, text, isCut } = received
+  const { status, retryAfter, mediaType, text, isCut } = received
+  const fail = (code: CallFailure['code'], message: string, mayPass = false) => ({
+    // In browsers, a redirect has the status 0.
+    failure: { status: status || undefined, code, message, mayPass, retryAfter },
+  })
   const body = parse(text)
-  if (status === 200) {
-    const unexpected = { status, code: 'unexpected_response', mayPass: false }
-    if (isCut) return { failure: { ...unexpected, message: `The response is larger than ${BODY_LIMIT} MiB.` } }
-    if (body === undefined) return { failure: explainText(received, secrets) }
-    try {
-      return { value: read(body) }
-    } catch (cause) {
-      const message = `The response does not belong to this operation: ${(cause as Error).message}.`
-      return { failure: { ...unexpected, message } }
-    }
-  }
-  // In browsers, a redirect has the status 0.
   if (status < 200 || (status >= 300 && status < 400)) {
-    const message = toSafeText(describeRedirect(received, url), secrets)
-    return { failure: { status: status || undefined, code: 'redirected', message, mayPass: false } }
+    return fail('redirected', toSafeText(describeRedirect(received, url), secrets))
   }
-  const [error, message] = [get(body, 'error'), get(body, 'message')]
-  const mayPass = status === 408 || status === 429 || status >= 500
-  return {
-    failure: {
-      status,
-      code: isText(error) ? toSafeText(error, secrets) : mayPass ? 'unavailable' : 'not_from_service',
-      message: isText(message) ? toSafeText(message, secrets) : `The response was HTTP ${status}.`,
-      mayPass,
-      retryAfter,
-    },
+  if (status !== 200) {
+    const [error, message] = [get(body, 'error'), get(body, 'message')]
+    const mayPass = status === 408 || status === 429 || status >= 500
+    const code = isText(error) ? toSafeText(error, secrets) : mayPass ? 'unavailable' : 'not_from_service'
+    return fail(code, isText(message) ? toSafeText(message, secrets) : `The response was HTTP ${status}.`, mayPass)
+  }
+  if (isCut) return fail('unexpected_response', `The response is larger than ${BODY_LIMIT} MiB.`)
+  if (body === undefined) {
+    // If the JSON was cut short, a retry may get the complete response. After a login page, it would get the same page.
+    const isCutShort = /json/i.test(mediaType) && /^\s*(\{|$)/.test(text)
+    if (isCutShort) return fail('unreachable', 'The response is not complete JSON.', true)
+    const type =
+      mediaType === '' ? 'without a content type' : `with the content type "${toSafeText(mediaType, secrets)}"`
+    const message = `The response is not JSON: HTTP ${status} ${type}. It comes from another service, or from a proxy.`
+    return fail('not_from_service', message)
+  }
+  try {
+    return { value: read(body) }
+  } catch (cause) {
+    const message = `The response does not belong to this operation: ${(cause as Error).message}.`
+    return fail('unexpected_response', message)
   }
 }
 
@@ -219,18 +221,6 @@ function describeRedirect({ location }: ReceivedResponse, url: string | URL): st
   const place = target?.origin === origin ? ` to "${target.pathname}"` : target ? ' to another server' : ''
   const advice = isAtSlash ? 'use the address without the slash' : 'use the address to which the service redirects'
   return `The call was redirected${place}; ${advice}.`
-}
-
-/**
- * If the JSON was cut short, a retry may get the complete response. If the body is a login page, a retry would get the
- * same page.
- */
-function explainText({ status, mediaType, text }: ReceivedResponse, secrets: Secrets): CallFailure {
-  const isCutShort = /json/i.test(mediaType) && /^\s*(\{|$)/.test(text)
-  if (isCutShort) return { status, code: 'unreachable', message: 'The response is not complete JSON.', mayPass: true }
-  const type = mediaType === '' ? 'without a content type' : `with the content type "${toSafeText(mediaType, secrets)}"`
-  const message = `The response is not JSON: HTTP ${status} ${type}. It comes from another service, or from a proxy.`
-  return { status, code: 'not_from_service', message, mayPass: false }
 }
 
 /** @returns The parsed text; `undefined` if the text is not JSON, for instance because it was cut short. */

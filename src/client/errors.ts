@@ -19,12 +19,7 @@ export type ClientCode =
   | 'too_many_deletions'
 
 /** What a {@link CallError} says. */
-export interface Failure {
-  readonly status?: number | undefined
-  readonly code: CallError['code']
-  readonly message: string
-  readonly cause?: unknown
-}
+export type Failure = Pick<CallError, 'code' | 'message' | 'cause'> & Partial<Pick<CallError, 'status'>>
 
 /**
  * Why the client gave up; the base class of all errors of the client. Changes that earlier calls made are not undone.

@@ -59,8 +59,7 @@ const ownRules: Rules = { fix: { holds: optional(value => typeof value === 'bool
  * the same `domainId`. A call is retried if its response was lost, and after 408, 429 and 5xx. Names whose result was
  * `internal_error` are retried as well. Meanwhile, the calls for other names continue. The wait before a retry grows
  * exponentially up to 30 s, with jitter. A longer `Retry-After` is respected up to an hour, but never beyond
- * `patience`. If a call keeps failing while others succeed, its names are repeatedly split in half until the names that
- * cause the failure are isolated. While all calls fail, a retry sends only one of the names.
+ * `patience`. A name that always fails is isolated, and sent once more after all others.
  *
  * Each response must contain one result for each name that was sent, in the order of the names. Otherwise the work
  * ends.
@@ -83,11 +82,6 @@ const ownRules: Rules = { fix: { holds: optional(value => typeof value === 'bool
  *   onProgress: ({ done, total }) => console.log(`${done} of ${total}`),
  * })
  * for (const result of results) if (result.status === 'invalid') console.log(result.input, result.message)
- *
- * @example
- * for await (const result of registerAll(new Set(names), { url: 'https://api.example.com/v1/domains', apiKey })) {
- *   if (result.status === 'invalid') console.log(result.input, result.message)
- * }
  */
 export function registerAll(domains: Names, options: RegisterAllOptions): Run<RegisterResult, RegisterAllResult> {
   const send = toSend<RegisterResult>({ path: '', fields: registerFields, fix: options?.fix === true })

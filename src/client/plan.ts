@@ -45,8 +45,8 @@ export interface RunState {
   readonly isAtEnd: boolean
   /** How many names have been sent at least once. */
   readonly taken: number
-  /** The parts that are not under way, by their turn, in the order in which they are due. */
-  readonly parts: Readonly<Record<Exclude<Part['turn'], 'first'>, readonly Part[]>>
+  /** The parts that are not under way, in the order in which they are sent. */
+  readonly parts: readonly Part[]
   readonly successes: number
   /** How many calls with new names have failed since the last success. Others may fail because of their names. */
   readonly newFailures: number
@@ -59,8 +59,13 @@ export interface RunState {
 }
 
 export const initialState: RunState = {
-  ...{ next: undefined, isAtEnd: false, taken: 0, parts: { again: [], last: [], 'given up': [] } },
-  ...{ successes: 0, newFailures: 0, isOver: false },
+  next: undefined,
+  isAtEnd: false,
+  taken: 0,
+  parts: [],
+  successes: 0,
+  newFailures: 0,
+  isOver: false,
 }
 
 interface PolicyRow {
@@ -105,10 +110,10 @@ export const afterRead = (state: RunState, names: readonly PlacedName[] | undefi
   isAtEnd: names === undefined,
 })
 
-/** @param part The part that {@link decide} has returned: the next names, or the first part with its turn. */
-export function afterSend(state: RunState, { turn, names }: Part): RunState {
-  if (turn === 'first') return { ...state, next: undefined, taken: state.taken + names.length }
-  return { ...state, parts: { ...state.parts, [turn]: state.parts[turn].slice(1) } }
+/** @param part The part that {@link decide} has returned. */
+export function afterSend(state: RunState, part: Part): RunState {
+  if (part.turn === 'first') return { ...state, next: undefined, taken: state.taken + part.names.length }
+  return { ...state, parts: state.parts.filter(each => each !== part) }
 }
 
 export function afterCall(
@@ -125,8 +130,8 @@ export function afterCall(
   const settled = new Set(results.map(({ place }) => place))
   const left = part.names.filter(({ place }) => !settled.has(place))
   if (left.length === 0) return next
-  // After a successful probe, the other names are due at once. If they fail again, one of them may be the reason.
-  if (!failure) return putBack(next, 'again', [{ ...part, names: left, probe: undefined, dueAt: now }])
+  // After a successful probe, the other names are sent at once. If they fail again, one of them may be the reason.
+  if (!failure) return { ...next, parts: [{ ...part, names: left, probe: undefined, dueAt: now }, ...state.parts] }
 
   const fault = findFault(failure, successes > part.successesBefore)
   const { becomes } = policy.find(
@@ -144,15 +149,11 @@ export function afterCall(
     .filter(names => names.length > 0)
     .map((names): Part => ({ names, probe, turn, dueAt, failures, successesBefore: successes }))
   return {
-    ...putBack(next, turn, failed),
+    ...next,
+    parts: [...state.parts, ...failed].sort((one, other) => one.dueAt - other.dueAt),
     failure: state.isOver ? state.failure : failure,
     isOver: state.isOver || fault === 'caller' || (failingSince !== undefined && now - failingSince >= patience),
   }
-}
-
-function putBack(state: RunState, turn: keyof RunState['parts'], parts: readonly Part[]): RunState {
-  const ofTurn = [...state.parts[turn], ...parts].sort((one, other) => one.dueAt - other.dueAt)
-  return { ...state, parts: { ...state.parts, [turn]: ofTurn } }
 }
 
 function findFault({ mayPass, code }: CallFailure, hasSucceeded: boolean): PolicyRow['fault'] {
@@ -182,9 +183,10 @@ export function decide(state: RunState, situation: Situation): Part | number | '
   const { hasRoom, isIdle, concurrency, patience, now } = situation
   const { next, isAtEnd, parts, successes, newFailures, failingSince = now, isOver } = state
   if (isOver) return isIdle ? 'end' : Number.POSITIVE_INFINITY
-  const failed = parts.again[0] ?? (isAtEnd ? parts.last[0] : undefined)
+  const again = parts.filter(({ turn }) => turn === 'again')
+  const failed = again[0] ?? (isAtEnd ? parts.find(({ turn }) => turn === 'last') : undefined)
   const { dueAt = Number.POSITIVE_INFINITY } = failed ?? {}
-  const mayTakeNew = !failed || (newFailures < concurrency && parts.again.length < MOST_PARTS_WAITING)
+  const mayTakeNew = !failed || (newFailures < concurrency && again.length < MOST_PARTS_WAITING)
   const isDue = dueAt <= now
   if (hasRoom) {
     if (next && mayTakeNew && (!isDue || state.failingSince !== undefined))

@@ -166,9 +166,8 @@ async function* sendNames<Result>(
     for (const { controller } of calls) controller.abort(signal?.reason)
     wake()
   }
-  const findWaiting = () => Object.values(state.parts).flat()
   const findResumeAt = () =>
-    [...calls.map(({ part }) => part), ...findWaiting()].reduce(
+    [...calls.map(({ part }) => part), ...state.parts].reduce(
       (least, { names: [first] }) => Math.min(least, first?.place ?? least),
       state.taken,
     )
@@ -194,7 +193,7 @@ async function* sendNames<Result>(
         const results = outcome.results.map(({ result }) => result)
         await onProgress?.({ done, total, resumeAt: findResumeAt(), results })
       } else if (move === 'end') {
-        const left = findWaiting().flatMap(part => part.names)
+        const left = state.parts.flatMap(part => part.names)
         if (!state.failure || left.length === 0) return
         const inputs = left.sort((one, other) => one.place - other.place).map(({ name }) => name)
         const reached = { results: Object.values(kept), inputs, resumeAt: findResumeAt() }

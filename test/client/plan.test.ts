@@ -26,21 +26,14 @@ const now = 1_000_000
 function fail(failure: keyof typeof failures, failed: Part, state: Partial<RunState> = {}) {
   const outcome = { results: [], failure: failures[failure] }
   const after = afterCall({ ...initialState, ...state }, failed, outcome, { patience: 1000, now })
-  return Object.values(after.parts)
-    .flat()
-    .map(({ names, turn, probe }) => {
-      const words = `${names.map(({ name }) => name).join('')} ${turn}`
-      return probe ? `${words}, of which ${probe.name} is sent` : words
-    })
+  return after.parts.map(({ names, turn, probe }) => {
+    const words = `${names.map(({ name }) => name).join('')} ${turn}`
+    return probe ? `${words}, of which ${probe.name} is sent` : words
+  })
 }
 const works = { successes: 1 }
 const one = place(['a'])
-/** The parts that wait, in the order in which they are due. */
-const waiting = (...parts: readonly Part[]) => {
-  const ofTurn = (turn: Part['turn']) => parts.filter(each => each.turn === turn)
-  return { parts: { again: ofTurn('again'), last: ofTurn('last'), 'given up': ofTurn('given up') } }
-}
-const parts = (count: number, dueAt = now) => waiting(...Array.from({ length: count }, () => part({ dueAt })))
+const parts = (count: number, dueAt = now) => ({ parts: Array.from({ length: count }, () => part({ dueAt })) })
 
 test.each<[what: string, parts: string[], expected: string[]]>([
   ['a refusal', fail('refusal', part()), ['abc given up']],
@@ -96,11 +89,11 @@ test.each<[what: string, state: Partial<RunState>, situation: Partial<Parameters
     'abc again',
   ],
   ['new names come before a part that is not due', parts(1, now + 1), {}, 'n first'],
-  ['new names come before one that is put off', waiting(last), {}, 'n first'],
-  ['a name that is put off comes at the end', { ...waiting(last), ...atEnd }, {}, 'abc last'],
+  ['new names come before one that is put off', { parts: [last] }, {}, 'n first'],
+  ['a name that is put off comes at the end', { parts: [last], ...atEnd }, {}, 'abc last'],
   [
     'a part that is not due comes before one that is put off',
-    { ...waiting(last, part({ dueAt: now + 5 })), ...atEnd },
+    { parts: [last, part({ dueAt: now + 5 })], ...atEnd },
     {},
     '5',
   ],
@@ -115,7 +108,7 @@ test.each<[what: string, state: Partial<RunState>, situation: Partial<Parameters
   ['if a retry comes in time, the run waits for it', { ...parts(1, now + 1000), ...atEnd }, idle, '1000'],
   [
     'if all have a result or were given up, the run ends',
-    { ...waiting(part({ turn: 'given up' })), ...atEnd },
+    { parts: [part({ turn: 'given up' })], ...atEnd },
     idle,
     'end',
   ],
@@ -133,13 +126,14 @@ test('after a name that was sent alone has a result, the other names of its part
   const [a, b, c] = place(['a', 'b', 'c']) as [PlacedName, PlacedName, PlacedName]
   const outcome = { results: [{ result: 'registered', place: b.place }] }
   const { parts, successes } = afterCall(initialState, part({ probe: b }), outcome, { patience: 1000, now })
-  expect(parts.again).toEqual([part({ names: [a, c], probe: undefined, dueAt: now })])
-  expect(fail('service failure', parts.again[0] as Part, { successes })).toEqual(['a again', 'c again'])
+  expect(parts).toEqual([part({ names: [a, c], probe: undefined, dueAt: now })])
+  expect(fail('service failure', parts[0] as Part, { successes })).toEqual(['a again', 'c again'])
 })
 
 test('a part that is sent is no longer in the state', () => {
-  const state = { ...initialState, ...waiting(part(), last), next: place(['n', 'm']) }
-  expect(afterSend(state, part())).toMatchObject(waiting(last))
-  expect(afterSend(state, last)).toMatchObject(waiting(part()))
+  const again = part()
+  const state = { ...initialState, parts: [again, last], next: place(['n', 'm']) }
+  expect(afterSend(state, again).parts).toEqual([last])
+  expect(afterSend(state, last).parts).toEqual([again])
   expect(afterSend(state, part({ turn: 'first', names: state.next }))).toMatchObject({ next: undefined, taken: 2 })
 })

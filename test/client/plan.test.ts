@@ -122,7 +122,7 @@ test.each<[what: string, state: Partial<RunState>, situation: Partial<Parameters
   )
 })
 
-test('after a name that was sent alone has a result, the other names of its part are due, and blamed if they fail', () => {
+test('after a name that was sent alone succeeded, the other names of its part are due, and halved if they fail', () => {
   const [a, b, c] = place(['a', 'b', 'c']) as [PlacedName, PlacedName, PlacedName]
   const outcome = { results: [{ result: 'registered', place: b.place }] }
   const { parts, successes } = afterCall(initialState, part({ probe: b }), outcome, { patience: 1000, now })

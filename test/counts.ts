@@ -6,13 +6,13 @@
 const table = {
   //                              short   long
   /** Random inputs for each property of hostnames. */
-  properties: /*               */ [2_000, 50_000],
+  properties: /*               */ [2_000, 20_000],
   /** Mutations of hostnames, of which many get a suggestion. */
-  suggestions: /*              */ [3_000, 300_000],
+  suggestions: /*              */ [3_000, 100_000],
   /** Random spellings of addresses, compared with Node's readings. */
-  spellings: /*                */ [5_000, 300_000],
+  spellings: /*                */ [5_000, 100_000],
   /** Generated names and labels, compared with other implementations. */
-  generatedNames: /*           */ [2_000, 100_000],
+  generatedNames: /*           */ [2_000, 40_000],
   /** Random requests of each kind. */
   fuzzedRequests: /*           */ [60, 600],
   /** Races of simultaneous calls. The results of a race must be possible in some order of its calls. */

@@ -1,5 +1,5 @@
-import { hasCode } from '../postgres/connection.ts'
 import { isStockPostgres } from '../postgres/engines.ts'
+import { hasCode } from '../postgres/failures.ts'
 import { denied } from '../postgres/migrate.ts'
 import { createSchema, quoteIdentifier, SCHEMA_VERSION, toTables } from '../postgres/schema.ts'
 import {

@@ -1,5 +1,5 @@
 import { knownSuffixList, suffixList } from '../hostname/suffix-list-version.ts'
-import { findCode } from '../postgres/connection.ts'
+import { findCode } from '../postgres/failures.ts'
 import { explainFailure } from '../sqlite/connection.ts'
 import type { ManagedStore } from '../store/managed-store.ts'
 import { type Finding, note, ok, wrong } from './checks.ts'

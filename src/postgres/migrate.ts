@@ -1,9 +1,10 @@
 import { requireOptions } from '../options.ts'
 import { readBoolean, readInteger } from '../store/rows.ts'
 import { createDeadline, type Deadline } from '../time/deadline.ts'
-import { type Database, hasCode, type Settings, unprepared } from './connection.ts'
+import { type Database, type Settings, unprepared } from './connection.ts'
 import { type DriverOptions, driverRules, toDatabase } from './drivers.ts'
 import { findEngine } from './engines.ts'
+import { hasCode } from './failures.ts'
 import {
   createSchema,
   type PostgresSchemaOptions,

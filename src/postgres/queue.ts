@@ -1,6 +1,6 @@
 import { createDeadline, type Deadline, TimeLimitError } from '../time/deadline.ts'
 import { letOthersRun } from '../time/let-others-run.ts'
-import { hasCode } from './connection.ts'
+import { hasCode } from './failures.ts'
 
 /*
  * The calls of a store wait here for the registrable domains that they lock, and for one of the transactions that may

@@ -1,8 +1,9 @@
 import { toKey } from '../store/name-key.ts'
 import { createDeadline, type Deadline } from '../time/deadline.ts'
-import { type Database, hasCode, ours, type Transaction, unprepared } from './connection.ts'
+import { type Database, ours, type Transaction, unprepared } from './connection.ts'
 import type { Engine } from './engine.ts'
 import { findEngine, type Isolation, toSettings } from './engines.ts'
+import { hasCode } from './failures.ts'
 import type { Tables } from './schema.ts'
 
 /** A transaction with the statements that it can send. */

@@ -5,8 +5,8 @@ import postgres, { type Sql } from 'postgres'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { bridgeKysely } from '../../examples/bridge-kysely.ts'
 import type { PostgresAnswer, PostgresStatement } from '../../src/postgres/connection.ts'
-import { hasCode } from '../../src/postgres/connection.ts'
 import { toDatabase } from '../../src/postgres/drivers.ts'
+import { hasCode } from '../../src/postgres/failures.ts'
 import {
   createPostgresKeyStore,
   createPostgresStore,

@@ -3,7 +3,7 @@ import { previewAll, type RegisterAllOptions, type RegisterResult, registerAll }
 import type { PreviewResult } from '../wire/response.ts'
 import { type PastedTable, readFile, readList } from './read-list.ts'
 import { Records, type WantedRecord } from './records.ts'
-import { NameList, type Row } from './rows.ts'
+import { NameList } from './rows.ts'
 import type { RegisteredName } from './types.ts'
 import { type Ending, isLimit, isNotOffered, type Sentence, type Surroundings, Work } from './work.ts'
 
@@ -108,23 +108,15 @@ export class AddList {
     this.#around.focus('#paste')
   }
 
-  useCorrections(): void {
-    this.names.useCorrections()
-    void this.check()
-  }
-  replace(id: number, text: string): void {
-    const trimmed = text.trim()
-    if (trimmed === '') return
-    this.names.replace(id, trimmed)
-    void this.check()
-  }
-  write(id: number, draft: string | undefined): void {
-    this.names.write(id, draft)
-    this.#around.changed()
-  }
-  remove(isRemoved: (row: Row) => boolean): void {
-    this.names.remove(isRemoved)
+  edit(change: (names: NameList) => void): void {
+    if (this.names.size === 0) return
+    change(this.names)
     this.#settle()
+  }
+  /** For a change at which the user wants a check, even after a stop. */
+  editAndCheck(change: (names: NameList) => void): void {
+    change(this.names)
+    void this.check()
   }
   stop(): void {
     this.#turn += 1
@@ -132,22 +124,11 @@ export class AddList {
   }
   clear(): void {
     this.stop()
-    this.remove(() => true)
+    this.edit(names => names.remove(() => true))
   }
   filter(isFiltered: boolean): void {
     this.isFiltered = isFiltered
     this.#around.changed()
-  }
-  /** Takes account of registered names that the user has deleted. */
-  followDeletion(domains: readonly string[]): void {
-    if (this.names.size === 0) return
-    this.names.followDeletion(domains)
-    this.#settle()
-  }
-  /** Checks again whether the names fit for which there was no room. */
-  checkFullAgain(): void {
-    this.names.recheck(({ state }) => state === 'full')
-    void this.check()
   }
   /** The DNS records for which names wait. */
   get records(): readonly WantedRecord[] {

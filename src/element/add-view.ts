@@ -58,24 +58,25 @@ export function addView(
       @click=${onClick}>${text}</button>`
   }
   function checkAgain(kind: string): TemplateResult {
-    return button(kind, words.checkAgain, () => model.checkFullAgain())
+    const recheck = () => model.editAndCheck(names => names.recheck(({ state }) => state === 'full'))
+    return button(kind, words.checkAgain, recheck)
   }
   function steps() {
     const next = corrections === 0 ? 'primary' : ''
+    const useAll = () => model.editAndCheck(names => names.useCorrections())
     const goOn = model.isStopped || unchecked > 0 ? words.goOn : words.register(ready)
     return [
-      corrections === 0 ? nothing : button('primary', words.useAll(corrections), () => model.useCorrections()),
+      corrections === 0 ? nothing : button('primary', words.useAll(corrections), useAll),
       ready + unchecked === 0 ? nothing : button(next, goOn, () => model.goOn()),
       full > 0 && ready + unchecked + corrections === 0 ? checkAgain('primary') : nothing,
     ]
   }
   function otherSteps() {
     const hopeless = names.count('hopeless')
+    const removeAll = () => model.edit(names => names.remove(({ state }) => state === 'hopeless'))
     return [
       full > 0 && ready + unchecked + corrections > 0 ? checkAgain('plain') : nothing,
-      hopeless === 0
-        ? nothing
-        : button('plain', words.removeHopeless(hopeless), () => model.remove(({ state }) => state === 'hopeless')),
+      hopeless === 0 ? nothing : button('plain', words.removeHopeless(hopeless), removeAll),
       isOpen ? nothing : button('plain', words.addMore, () => model.addMore()),
       button('plain', words.clear, () => model.clear()),
     ]
@@ -163,13 +164,13 @@ export function addView(
   function onClick(event: Event): void {
     const row = wrongRowOf(event)
     const { action } = (event.target as Element).closest<HTMLElement>('[data-action]')?.dataset ?? {}
-    if (row && action === 'use') model.replace(row.id, suggestionOf(row) ?? '')
-    if (row && action === 'edit') model.write(row.id, row.text)
-    if (row && action === 'remove') model.remove(({ id }) => id === row.id)
+    if (row && action === 'use') model.editAndCheck(names => names.replace(row.id, suggestionOf(row) ?? ''))
+    if (row && action === 'edit') model.edit(names => names.write(row.id, row.text))
+    if (row && action === 'remove') model.edit(names => names.remove(({ id }) => id === row.id))
   }
   function onInput(event: Event): void {
     const row = wrongRowOf(event)
-    if (row) model.write(row.id, (event.target as HTMLInputElement).value)
+    if (row) model.edit(names => names.write(row.id, (event.target as HTMLInputElement).value))
   }
   function onRowKey(event: KeyboardEvent): void {
     const row = wrongRowOf(event)
@@ -177,13 +178,13 @@ export function addView(
     // Around the element may be a dialog, which Escape would close.
     event.preventDefault()
     event.stopPropagation()
-    model.write(row.id, undefined)
+    model.edit(names => names.write(row.id, undefined))
   }
   function onSave(event: Event): void {
     event.preventDefault()
     const row = wrongRowOf(event)
     const field = (event.target as Element).querySelector('input')
-    if (row && field) model.replace(row.id, field.value)
+    if (row && field) model.editAndCheck(names => names.replace(row.id, field.value))
   }
 }
 

@@ -113,30 +113,19 @@ export class Page extends LitElement {
     if (this.#focused) this.#settleFocus(this.#focused, wanted)
   }
 
+  /** To what is wanted, unless the user is in a row; or near to what is gone, but never to a control of another row. */
   #settleFocus({ part, row }: Focused, wanted: string | undefined): void {
-    const find = (selector: string) =>
-      [...this.renderRoot.querySelectorAll<HTMLElement>(selector)].find(each => each.checkVisibility())
     const isLost = !this.shadowRoot?.activeElement?.checkVisibility()
-    const { id, index } = row?.dataset ?? {}
-    const target =
-      (wanted !== undefined && (isLost || !row) ? find(wanted) : undefined) ??
-      (isLost ? this.#findNear(part, id, index, find) : undefined)
+    const { id = '', index } = row?.dataset ?? {}
+    const own = `${part} .row[data-id="${CSS.escape(id)}"]`
+    const selectors = [
+      ...(wanted !== undefined && (isLost || !row) ? [wanted] : []),
+      ...(isLost ? [`${own} :is(input, button)`, own, `${part} .row[data-index="${index}"]`, `${part} .status`] : []),
+    ]
+    const target = selectors
+      .flatMap(selector => [...this.renderRoot.querySelectorAll<HTMLElement>(selector)])
+      .find(each => each.checkVisibility())
     target?.focus({ preventScroll: target.matches('.row, .row *, .status') })
-  }
-  /** The row's own control, otherwise the row itself or that in its place; never a control of another row. */
-  #findNear(
-    part: string,
-    id: string | undefined,
-    index: string | undefined,
-    find: (selector: string) => HTMLElement | undefined,
-  ): HTMLElement | undefined {
-    const own = `${part} .row[data-id="${CSS.escape(id ?? '')}"]`
-    return (
-      find(`${own} :is(input, button)`) ??
-      find(own) ??
-      find(`${part} .row[data-index="${index}"]`) ??
-      find(`${part} .status`)
-    )
   }
 
   #open(key: string, url: string) {
@@ -174,7 +163,7 @@ export class Page extends LitElement {
     })
     const team = new TeamList(around, domains => {
       this.#tell('domains-deleted', { domains })
-      adding.followDeletion(domains)
+      adding.edit(names => names.followDeletion(domains))
     })
     void team.load()
     return { key, adding, team }

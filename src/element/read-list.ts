@@ -1,19 +1,15 @@
 /** What somebody pasted or dropped: names, or a table of which one column has the names. */
-export type PastedList = PastedNames | PastedTable
-
-interface PastedNames extends Flawed {
-  readonly names: readonly string[]
+export type PastedList = ({ readonly names: readonly string[] } | PastedTable) & {
+  /** The first line, from 1, with a quote that is not closed. */
+  readonly openQuote?: number | undefined
 }
-export interface PastedTable extends Flawed {
+
+export interface PastedTable {
   readonly columns: readonly Column[]
   /** The index of the column that most likely has the names. */
   readonly likely: number
 }
 
-interface Flawed {
-  /** The first line, from 1, with a quote that is not closed. */
-  readonly openQuote?: number | undefined
-}
 interface Column {
   /** Its place in the table, from 1. */
   readonly number: number

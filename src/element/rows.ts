@@ -88,7 +88,9 @@ export class NameList {
     else this.#put({ id: this.#rows.length, origin: text, text, state: 'unchecked' })
   }
   /** Puts another text in place of that of a row, which must then be checked. */
-  replace(id: number, text: string): void {
+  replace(id: number, written: string): void {
+    const text = written.trim()
+    if (text === '') return
     const row = this.#rows[id]
     const other = this.#byText.get(text) ?? id
     if (other !== id) this.#leaveOut(id)

@@ -32,14 +32,15 @@ const files = {
   ],
   '/element.js': ['text/javascript', readFileSync(new URL('../../dist/element.js', import.meta.url))],
 }
-const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
+const createPolicy = () =>
+  `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' ${otherOrigin}; img-src data:; ` +
   "require-trusted-types-for 'script'"
 
 let store
 let service
 let intercept
 let calls
+let otherOrigin
 let browser
 let address
 
@@ -55,7 +56,8 @@ const answer = (response, status, body, headers = {}) =>
 
 const server = createServer((request, response) => {
   const [type, body] = files[request.url] ?? []
-  if (type) return response.writeHead(200, { 'Content-Type': type, 'Content-Security-Policy': policy }).end(body)
+  if (type)
+    return response.writeHead(200, { 'Content-Type': type, 'Content-Security-Policy': createPolicy() }).end(body)
   calls.push(`${request.method} ${request.url.split('?')[0]}`)
   if (!intercept?.(request, response)) service(request, response)
 })
@@ -74,6 +76,7 @@ after(async () => {
 beforeEach(() => {
   intercept = undefined
   calls = []
+  otherOrigin = ''
   serve()
 })
 
@@ -366,6 +369,41 @@ test('a session that has ended is reported as soon as the page opens', async () 
     },
     { expected: /status of 401/ },
   )
+})
+
+test('a service on another origin is called with its cookie, if the page says so', async () => {
+  const origin = new URL(address).origin
+  const other = createServer((request, response) => {
+    response.setHeader('Access-Control-Allow-Origin', origin)
+    response.setHeader('Access-Control-Allow-Credentials', 'true')
+    response.setHeader('Access-Control-Allow-Headers', 'Content-Type')
+    if (request.method === 'OPTIONS') response.end()
+    else if (request.headers.cookie === 'session=of-team-1') service(request, response)
+    else answer(response, 401, { error: 'unauthorized', message: 'Log in.' })
+  })
+  await once(other.listen(0, '127.0.0.1'), 'listening')
+  otherOrigin = `http://localhost:${other.address().port}`
+  try {
+    await visit(
+      async page => {
+        await page.context().addCookies([{ name: 'session', value: 'of-team-1', url: otherOrigin }])
+        const open = options =>
+          page.locator('domain-registration').evaluate((element, given) => Object.assign(element, given), options)
+        await open({ url: `${otherOrigin}/v1/domains` })
+        await page.getByRole('alert').getByText('Sign in again').waitFor()
+        await open({ options: { credentials: 'include' } })
+        await button(page, 'Try again').click()
+        await paste(page, 'a.example.com\nb.example.com')
+        await button(page, 'Register 2 names').click()
+        await page.getByRole('heading', { name: 'Registered names (2)' }).waitFor()
+        assert.equal(await countNames(), 2)
+      },
+      { expected: /status of 401/ },
+    )
+  } finally {
+    other.closeAllConnections()
+    other.close()
+  }
 })
 
 test('a service that says to wait for a second is called again after it, without a click', async () => {

@@ -41,7 +41,7 @@ function open({
   }
   const registered: string[] = []
   const adding = new AddList(around, names => registered.push(...names.map(({ domain }) => domain)))
-  const team = new TeamList(around, domains => adding.followDeletion(domains))
+  const team = new TeamList(around, domains => adding.edit(each => each.followDeletion(domains)))
   return { adding, team, store, calls, told, registered, count: () => store.count({ teamId: '1' }) }
 }
 const until = async (holds: () => boolean) => {
@@ -140,7 +140,7 @@ test('names that need a DNS record wait in one card for each record, and are che
   expect(shown()).toEqual([[record('example.org'), 1, 0]])
   expect(adding.names.count('ready')).toBe(17)
   expect(adding.status?.(english)).toBe('The DNS record of example.com was found; 17 names can be registered')
-  adding.remove(({ state }) => state === 'hopeless')
+  adding.edit(each => each.remove(({ state }) => state === 'hopeless'))
   expect(adding.names.count('waiting')).toBe(1)
   expect(told).toEqual([])
 })

@@ -19,6 +19,7 @@ import { createMemoryStore } from '../../dist/index.js'
 import { launchChromium } from '../browser/chromium.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
+const element = join(root, 'dist/element.js')
 const guide = readFileSync(join(root, 'docs/element-frameworks.md'), 'utf8')
 /** Inside this folder, so that the programs find the frameworks. */
 const sources = join(import.meta.dirname, '.programs')
@@ -38,6 +39,7 @@ after(async () => {
 
 const isCustomElement = tag => tag === 'domain-registration'
 const mount = {
+  tsx: "import './program.tsx'",
   vue: `import { createApp } from 'vue'
 import App from './program.vue'
 createApp(App).mount('#app')`,
@@ -45,6 +47,19 @@ createApp(App).mount('#app')`,
 import App from './program.svelte'
 mount(App, { target: document.getElementById('app') })`,
 }
+/** How the programs of a page that a server renders begin, in the browser and on the server. */
+const hydrate = `import { createElement } from 'react'
+import { hydrateRoot } from 'react-dom/client'
+import { Domains } from './program.tsx'
+hydrateRoot(document.getElementById('app'), createElement(Domains))`
+const renderOnServer = `import { createElement } from 'react'
+import { renderToString } from 'react-dom/server'
+import { Domains } from './program.tsx'
+export const rendered = renderToString(createElement(Domains))`
+const react18 = ['react', 'react-dom'].map(name => ({
+  find: new RegExp(`^${name}(?=/|$)`),
+  replacement: join(import.meta.dirname, `node_modules/${name}-18`),
+}))
 
 for (const [heading, language, inPage, plugins] of [
   ['React 19', 'tsx', '<div id="app"></div>', []],
@@ -53,49 +68,92 @@ for (const [heading, language, inPage, plugins] of [
   ['Lit 3', 'tsx', '<domains-page></domains-page>', []],
 ]) {
   test(`${heading} keeps the customer's list through ten renders, and hears what is registered`, async () => {
-    const section = guide.split(/^## /m).find(part => part.startsWith(heading))
-    const programs = [...section.matchAll(/^```(\w+)\n(.*?)^```$/gms)]
-    assert.equal(programs[0]?.[1], language)
-    const folder = join(sources, heading)
-    mkdirSync(folder, { recursive: true })
-    for (const [index, [, extension, text]] of programs.entries()) {
-      writeFileSync(join(folder, index === 0 ? `program.${extension}` : `types.${index}.${extension}`), text)
-    }
-    writeFileSync(join(folder, 'session.ts'), session)
-    writeFileSync(join(folder, 'main.js'), mount[language] ?? "import './program.tsx'")
-    writeFileSync(
-      join(folder, 'index.html'),
-      `<!doctype html><html lang="en"><title>${heading}</title><link rel="icon" href="data:,">${inPage}
-      <script type="module" src="/main.js"></script>`,
-    )
-    checkTypes(folder)
-    const outDir = join(scratch, heading)
-    await build({
-      root: folder,
-      configFile: false,
-      logLevel: 'warn',
-      plugins,
-      esbuild: { jsx: 'automatic' },
-      resolve: { alias: { 'domain-registration/element': join(root, 'dist/element.js') } },
-      build: { outDir, emptyOutDir: true },
-    })
-    await useProgram(outDir)
+    const folder = writeProgram(heading, language, readBlocks(heading))
+    checkTypes(folder, language)
+    writeFileSync(join(folder, 'main.js'), mount[language])
+    await useProgram(await buildPage(folder, inPage, { plugins }))
   })
 }
 
-/** Compiles the files of a program that TypeScript reads. */
-function checkTypes(folder) {
+for (const [version, alias] of [
+  [18, react18],
+  [19, []],
+]) {
+  test(`React ${version} sets properties in a page that a server has rendered, before the first call`, async () => {
+    const [program] = readBlocks('React 18')
+    const folder = writeProgram(`hydrated ${version}`, 'tsx', [program, ...readBlocks('React 19').slice(1)])
+    // The types that are installed are those of React 19.
+    if (version === 19) checkTypes(folder, 'tsx')
+    writeFileSync(join(folder, 'server.js'), renderOnServer)
+    const outDir = join(folder, 'server')
+    await buildWith(folder, { alias, ssr: { noExternal: true }, build: { ssr: 'server.js', outDir } })
+    const { rendered } = await import(join(outDir, 'server.js'))
+    writeFileSync(join(folder, 'main.js'), hydrate)
+    await useProgram(await buildPage(folder, `<div id="app">${rendered}</div>`, { alias }))
+  })
+}
+
+/** The programs of a section: the first one, and declarations of types. */
+function readBlocks(heading) {
+  const section = guide.split(/^## /m).find(part => part.startsWith(heading))
+  return [...section.matchAll(/^```(\w+)\n(.*?)^```$/gms)]
+}
+
+function writeProgram(name, language, blocks) {
+  assert.equal(blocks[0]?.[1], language)
+  const folder = join(sources, name)
+  mkdirSync(folder, { recursive: true })
+  for (const [index, [, extension, text]] of blocks.entries()) {
+    writeFileSync(join(folder, index === 0 ? `program.${extension}` : `types.${index}.${extension}`), text)
+  }
+  writeFileSync(join(folder, 'session.ts'), session)
+  return folder
+}
+
+/** @returns The folder of the page that shows a program. */
+async function buildPage(folder, inPage, options) {
+  writeFileSync(
+    join(folder, 'index.html'),
+    `<!doctype html><html lang="en"><title>Names</title><link rel="icon" href="data:,">${inPage}
+    <script type="module" src="/main.js"></script>`,
+  )
+  const outDir = join(folder, 'page')
+  await buildWith(folder, { ...options, build: { outDir } })
+  return outDir
+}
+
+const buildWith = (root, { alias = [], ...options }) =>
+  build({
+    root,
+    configFile: false,
+    logLevel: 'warn',
+    esbuild: { jsx: 'automatic' },
+    resolve: { alias: [{ find: 'domain-registration/element', replacement: element }, ...alias] },
+    ...options,
+  })
+
+/** Which program checks the types of a language, with its parameters. */
+const checkers = {
+  tsx: ['../../node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'],
+  vue: ['node_modules/vue-tsc/bin/vue-tsc.js', '-p', 'tsconfig.json'],
+  svelte: ['node_modules/svelte-check/bin/svelte-check', '--tsconfig', 'tsconfig.json', '--output', 'human'],
+}
+
+/** Checks the types of a program, in templates too. */
+function checkTypes(folder, language) {
   const compilerOptions = {
     ...{ strict: true, noEmit: true, jsx: 'react-jsx', module: 'esnext', moduleResolution: 'bundler' },
-    ...{ target: 'es2022', lib: ['es2023', 'dom'], skipLibCheck: false, types: [] },
+    ...{ target: 'es2022', lib: ['es2023', 'dom'], skipLibCheck: language !== 'tsx', types: [] },
     paths: { 'domain-registration/element': [join(root, 'dist/types/esm/element/index.d.ts')] },
   }
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.tsx', '*.ts'] }))
-  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+  const include = ['*.tsx', '*.ts', `*.${language}`]
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include }))
+  const [program, ...parameters] = checkers[language]
   try {
-    execFileSync(process.execPath, [compiler, '-p', folder], { encoding: 'utf8' })
-  } catch ({ stdout }) {
-    assert.fail(stdout)
+    const command = [join(import.meta.dirname, program), ...parameters]
+    execFileSync(process.execPath, command, { cwd: folder, encoding: 'utf8' })
+  } catch ({ stdout, stderr }) {
+    assert.fail(stdout + stderr)
   }
 }
 
@@ -130,6 +188,7 @@ async function useProgram(folder) {
     await page.getByRole('heading', { name: 'Registered names (3)' }).waitFor()
     assert.equal(await store.count({ teamId: '1' }), 3)
     assert.deepEqual(errors, [])
+    assert.ok(tokens.every(token => token?.startsWith('token-')))
     const last = Number(tokens.at(-1).replace('token-', ''))
     assert.ok(last > 10, `the last token is ${last}`)
   } finally {

@@ -89,11 +89,12 @@ progress::-moz-progress-bar { background: var(--accent); border-radius: 99px; }
   position: relative; margin-top: .875rem; max-height: min(30rem, 62vh); overflow-y: auto; overscroll-behavior: contain;
   border: 1px solid var(--line); border-radius: calc(var(--radius) * .7);
 }
-.list > div { position: relative; overflow: hidden; margin-bottom: -1px; }
+/* The border of the first row lies under that of the list. */
+.list > div { position: relative; overflow: hidden; margin-top: -1px; }
 .row {
   position: absolute; inset-inline: 0; display: grid; grid-template-columns: 1.5rem minmax(0, 1fr) auto;
   gap: .125rem .625rem; align-items: center; padding: .5rem .875rem; min-height: 52px;
-  border-bottom: 1px solid var(--line);
+  border-top: 1px solid var(--line);
 }
 .mark { inline-size: 1.375rem; block-size: 1.375rem; border-radius: 50%; display: grid; place-items: center;
   font-size: .8125rem; font-weight: 700; border: 1px solid var(--line); color: var(--quiet); }
@@ -165,6 +166,8 @@ button.bin { padding: 0; inline-size: 44px; }
 @media (prefers-reduced-motion: reduce) { progress::-webkit-progress-value { transition: none; } }
 @media (forced-colors: active) {
   .mark, button, section { border-color: CanvasText; }
+  .actions, .copyable .plain { margin-inline-start: 0 !important; }
+  .steps + .actions { margin-top: .625rem; }
   progress { border: 1px solid CanvasText; }
   progress::-webkit-progress-value { background: Highlight; forced-color-adjust: none; }
   progress::-moz-progress-bar { background: Highlight; forced-color-adjust: none; }

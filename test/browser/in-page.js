@@ -338,6 +338,9 @@ Object.assign(checks, {
     const page = open()
     await page.paste(['*.example.com', 'https://b.example.com/x'])
     await until(() => page.find('.row bdi'))
+    // Two rows need no scrollbar.
+    const list = page.find('[part=add] .list')
+    await until(() => list.scrollHeight === list.clientHeight)
     const isolated = page.findAll('bdi').filter(each => each.textContent !== '')
     equal([...new Set(isolated.map(each => getComputedStyle(each).direction))], ['ltr'])
     equal(page.findAll('.row').map(row => getComputedStyle(row).direction)[0], 'rtl')

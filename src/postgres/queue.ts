@@ -12,12 +12,12 @@ import { hasCode } from './failures.ts'
  * | --- | --- |
  * | a call comes, fewer than six transactions run, and nobody has or wants its domains | it begins at once, alone |
  * | otherwise | it waits in line, and holds nothing: a call of each team, then a second call of each team, and so on |
- * | a transaction ends | the next takes calls from the line, in order, as long as they look up at most 50 names |
+ * | a transaction ends | the next takes calls from the line, in order, as long as they look up at most 20 names |
  * | one of these calls cannot begin yet | nobody behind it takes its domains; all others pass it |
  * | a call has wildcards or a limit, is large or late, releases, transfers or imports | it shares no transaction |
  * | a shared transaction waits 0.5 s for one lock, or takes half of its calls' time | they go again, each alone |
  * | a shared transaction fails otherwise | they go again, half as many together, until a call at fault fails alone |
- * | a call alone waits 0.1 s for one lock | it goes again, beside the six: three such calls wait, each twice as long |
+ * | a call alone waits 25 ms for one lock | it goes again, beside the six: three such calls wait, each twice as long |
  */
 
 /** A call that locks registrable domains. */
@@ -67,13 +67,13 @@ type Kind = 'running' | 'waiting'
 /** How many transactions of each kind run at once. */
 const ROOM: Readonly<Record<Kind, number>> = { running: 6, waiting: 3 }
 /** How many names the calls of a shared transaction look up together. */
-const LARGEST = 50
+const LARGEST = 20
 /** The share of its calls' time that a shared transaction may take. */
 const SHARED_TIME = 0.5
 /** With less than this share of its time, a call is late: a transaction with so little time would fail for all. */
 const LATE = 0.1
 /** For how many milliseconds a transaction waits for one lock. */
-const PATIENCE = { shared: 500, alone: 100 }
+const PATIENCE = { shared: 500, alone: 25 }
 /** If a wait would take more than this share of the time that is left, it is the last one, and takes all of it. */
 const LAST = 1 / 3
 /** How many calls get their results in one turn of the event loop. */

@@ -164,14 +164,13 @@ function findTime(statements: PreparedStatements, now: number): number {
 function findBelow(statements: PreparedStatements, base: string, teamId: string): NamesBelow {
   const { secondLevelDomain, after, before } = keysBelow(base)
   const above = JSON.stringify([base, ...ancestorsOf(base)])
+  // All other names below the base are separated from the base by a public suffix.
+  if (statements.findWithin(above, after, before).length === 0)
+    return { ...NOTHING_BELOW, behindSuffixes: statements.findBehindSuffixes(secondLevelDomain, after, before) }
   const ownCount = statements.countOwnWithin(above, teamId, after, before)[0]?.count ?? 0
-  if (ownCount > 0) {
-    const ownDomains = statements.findOwnWithin(above, teamId, after, before).map(({ domain }) => domain)
-    return { ...NOTHING_BELOW, ownDomains, ownCount }
-  }
-  if (statements.findWithin(above, after, before).length > 0) return { ...NOTHING_BELOW, heldByOthers: true }
-  // All remaining names below the base are separated from the base by a public suffix.
-  return { ...NOTHING_BELOW, behindSuffixes: statements.findBehindSuffixes(secondLevelDomain, after, before) }
+  if (ownCount === 0) return { ...NOTHING_BELOW, heldByOthers: true }
+  const ownDomains = statements.findOwnWithin(above, teamId, after, before).map(({ domain }) => domain)
+  return { ...NOTHING_BELOW, ownDomains, ownCount }
 }
 
 function listPage(statements: PreparedStatements, page: ListPage): readonly NameRow[] {

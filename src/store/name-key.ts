@@ -23,9 +23,15 @@ export interface NameKey {
  */
 export function toKey(domain: string): NameKey {
   if (isAddress(domain)) return { secondLevelDomain: domain, path: '' }
-  const labels = domain.split('.')
-  const before = labels.slice(0, -2).reverse()
-  return { secondLevelDomain: labels.slice(-2).join('.'), path: before.map(label => `.${label}`).join('') }
+  let dot = domain.lastIndexOf('.', domain.lastIndexOf('.') - 1)
+  const secondLevelDomain = domain.slice(dot + 1)
+  let path = ''
+  while (dot > 0) {
+    const before = domain.lastIndexOf('.', dot - 1)
+    path += `.${domain.slice(before + 1, dot)}`
+    dot = before
+  }
+  return { secondLevelDomain, path }
 }
 
 /**

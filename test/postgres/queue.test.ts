@@ -79,10 +79,10 @@ describe('calls', () => {
     expect(await Promise.all(answers)).toEqual(['result of 1', 'result of 2', 'result of 3'])
   })
 
-  test('share a transaction up to 50 lookups, and larger ones have their own', async () => {
+  test('share a transaction up to 20 lookups, and larger ones have their own', async () => {
     const { begun, call, end, occupy } = createCalls()
     await occupy()
-    for (const [name, size] of Object.entries({ x: 30, y: 20, z: 1, large: 51 }))
+    for (const [name, size] of Object.entries({ x: 12, y: 8, z: 1, large: 21 }))
       void call(name, [`${name}.com`], { size })
     await end('A', 'B')
     expect(begun).toEqual(['x+y', 'z'])
@@ -213,30 +213,30 @@ describe('calls', () => {
     await end('3', '4', '1')
     expect(begun.slice(13)).toEqual(['4', '1', '2'])
     expect(patience.filter((_, index) => index < 7 || index > 12)).toEqual([
-      ...Array(4).fill(100),
-      ...Array(3).fill(200),
-      200,
-      400,
-      400,
+      ...Array(4).fill(25),
+      ...Array(3).fill(50),
+      50,
+      100,
+      100,
     ])
   })
 
   test('wait for a lock of another until their time is over, and then fail with it', async () => {
     const { begun, patience, call, fail } = createCalls()
     const waiting = rejection(call('1', ['1.org'], { deadline: createDeadline(1000) }))
-    for (let times = 0; times < 3; times += 1) {
+    for (let times = 0; times < 5; times += 1) {
       await soon()
       await fail('1', { code: '55P03' })
     }
     expect(await waiting).toEqual({ code: '55P03' })
-    expect([begun, patience.slice(0, 2)]).toEqual([Array(3).fill('1'), [100, 200]])
-    expect(patience[2]).toBeGreaterThan(600)
+    expect([begun, patience.slice(0, 4)]).toEqual([Array(5).fill('1'), [25, 50, 100, 200]])
+    expect(patience[4]).toBeGreaterThan(400)
   })
 
   test('get their results over several turns of the event loop', async () => {
     const { call, end, occupy } = createCalls()
     await occupy()
-    const names = Array.from({ length: 30 }, (_, index) => `n${index}`)
+    const names = Array.from({ length: 20 }, (_, index) => `n${index}`)
     let answered = 0
     const answers = names.map(name => call(name, [`${name}.org`]).then(() => (answered += 1)))
     await end('A')
@@ -284,7 +284,7 @@ describe('calls', () => {
     const work = Array.from({ length: counts.races * 10 }, async (_, number) => {
       const locks = domains.filter(() => random.chance(0.3))
       const teamId = String(random.integer(1, 5))
-      const size = random.chance(0.2) ? Number.POSITIVE_INFINITY : random.integer(1, 40)
+      const size = random.chance(0.2) ? Number.POSITIVE_INFINITY : random.integer(1, 20)
       const running = queue.run({ teamId, locks, size, work: number, deadline: createDeadline(600_000) })
       if (number % 17 === 0) expect(await rejection(running)).toMatchObject({ message: String(number) })
       else expect(await running).toBe(number)

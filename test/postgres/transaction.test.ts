@@ -230,7 +230,7 @@ describe('calls that wait', () => {
     const { store, countTransactions } = await open()
     // These calls begin at once, and the others share the next transaction.
     const before = callers(6).map(domain => save(store, '1', [domain]))
-    const calls = Array.from({ length: 40 }, (_, number) => {
+    const calls = Array.from({ length: 20 }, (_, number) => {
       const team = number % 2 === 0 ? team1 : team2
       return registerDomains(team, { domains: [`shared${number % 5}.com`] }, store)
     })

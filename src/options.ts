@@ -33,14 +33,18 @@ export function requireOptions(options: unknown, rules: Rules, part = 'option', 
   requireFields(options, rules, part, whole)
 }
 
-/** Like {@link requireOptions}, but allows properties without a rule. */
-export function requireFields(value: unknown, rules: Rules, part: string, whole: string): void {
-  if (!isObject(value)) throw new TypeError(`The ${whole} must be an object`)
+/**
+ * Like {@link requireOptions}, but allows properties without a rule.
+ *
+ * @param where Ends each message.
+ */
+export function requireFields(value: unknown, rules: Rules, part: string, whole: string, where = ''): void {
+  if (!isObject(value)) throw new TypeError(`The ${whole} must be an object${where}`)
   for (const [name, { holds, expected, isSecret }] of Object.entries(rules)) {
     const field = value[name]
     if (holds(field, value)) continue
     const found = isSecret && typeof field === 'string' ? 'a string, not shown here' : describe(field)
-    throw new TypeError(`The ${part} "${name}" must be ${expected}; it is ${found}`)
+    throw new TypeError(`The ${part} "${name}" must be ${expected}; it is ${found}${where}`)
   }
 }
 
@@ -77,6 +81,7 @@ export function describe(value: unknown): string {
     return value.length > LONGEST_SHOWN ? `${start} and ${value.length - LONGEST_SHOWN} more characters` : start
   }
   if (typeof value === 'number') return String(value)
+  if (value === null) return 'null'
   if (value instanceof Date && Number.isNaN(value.getTime())) return 'an invalid Date'
   return typeof value
 }

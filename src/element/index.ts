@@ -45,7 +45,7 @@ export interface DomainRegistrationElement extends HTMLElement {
   reload(): Promise<void>
 }
 
-/** The properties and events as frameworks with JSX or templates type them; see `docs/element-frameworks.md`. */
+/** The properties and events as frameworks with JSX or templates type them; see `docs/customers-page.md`. */
 export type DomainRegistrationProps = Partial<
   Pick<DomainRegistrationElement, 'url' | 'options' | 'words' | 'renderState'>
 > & {

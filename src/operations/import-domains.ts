@@ -89,8 +89,10 @@ export async function importDomains(
   requireMethod(store, 'import')
   const total = { imported: 0, existing: 0, rejected: [] as RejectedImport[] }
   let part: RegistrationToImport[] = []
+  let count = 0
   for await (const registration of registrations) {
-    requireFields(registration, registrationRules, 'property', 'registration to import')
+    count += 1
+    requireFields(registration, registrationRules, 'property', 'registration to import', ` (registration ${count})`)
     part.push(registration)
     if (part.length < MOST_AT_ONCE) continue
     await importPart(store, part, total)

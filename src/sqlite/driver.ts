@@ -9,10 +9,13 @@ export interface SqliteHandle {
   prepare(sql: string): SqliteStatement
 }
 
-/** A prepared statement of a {@link SqliteHandle}. */
+/**
+ * A prepared statement of a {@link SqliteHandle}. It gets only values of {@link SqliteValue}; but where that stands,
+ * TypeScript 5 rejects the statements of better-sqlite3.
+ */
 export interface SqliteStatement {
-  all(...values: SqliteValue[]): unknown[]
-  run(...values: SqliteValue[]): unknown
+  all(...values: unknown[]): unknown[]
+  run(...values: unknown[]): unknown
   /**
    * Whether the statement returns rows. For statements that return no rows, `better-sqlite3` requires `run` instead of
    * `all`.

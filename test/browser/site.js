@@ -195,16 +195,16 @@ const searches = [
   ['mutation', /contributing|proof/],
   ['release a new version', /contributing/],
   // The element in somebody's page.
-  ['react', /element-frameworks/],
-  ['vue', /element-frameworks/],
-  ['angular', /element-frameworks/],
-  ['JSX', /element-frameworks/],
-  ['event', /customers-page|element-frameworks/],
+  ['react', /customers-page/],
+  ['vue', /customers-page/],
+  ['angular', /customers-page/],
+  ['JSX', /customers-page/],
+  ['event', /customers-page/],
   ['dark mode', /customers-page/],
   ['theme', /customers-page/],
   ['translate', /customers-page/],
-  ['CSP', /customers-page|element-frameworks/],
-  ['iframe', /customers-page|element-frameworks/],
+  ['CSP', /customers-page/],
+  ['iframe', /customers-page/],
   ['rtl', /customers-page/],
   ['accessibility', /customers-page/],
   ['custom domains', /custom-domains/],
@@ -415,6 +415,18 @@ test('the reference has a page for each function, with its options', () => {
   for (const id of ['registerdomains', 'registerdomainsoptions', 'registerdomainsresponse']) {
     assert.ok(page.includes(`id="${id}"`), id)
   }
+})
+
+test('the side bar of the reference leaves out what the names of entry points have in common', () => {
+  const { exports } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  const entries = Object.keys(exports).filter(path => exports[path].import)
+  const headings = [...pages.get('/reference/index.html').matchAll(/<h2 class="text"[^>]*>([^<]*)/g)].map(
+    ([, text]) => text,
+  )
+  assert.deepEqual(
+    headings.filter(heading => heading !== 'Called first').sort(),
+    entries.map(path => (path === '.' ? 'domain-registration' : path.slice(1))).sort(),
+  )
 })
 
 const withoutBody = () => {

@@ -1,5 +1,5 @@
 /**
- * Builds the programs of docs/element-frameworks.md, and uses each in Chromium: a list that a customer has pasted stays
+ * Builds the programs of docs/customers-page.md, and uses each in Chromium: a list that a customer has pasted stays
  * through ten renders, and is registered. Run by `npm run test:frameworks`.
  */
 import assert from 'node:assert/strict'
@@ -20,7 +20,7 @@ import { launchChromium } from '../browser/chromium.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const element = join(root, 'dist/element.js')
-const guide = readFileSync(join(root, 'docs/element-frameworks.md'), 'utf8')
+const guide = readFileSync(join(root, 'docs/customers-page.md'), 'utf8')
 /** Inside this folder, so that the programs find the frameworks. */
 const sources = join(import.meta.dirname, '.programs')
 const scratch = mkdtempSync(join(tmpdir(), 'frameworks-'))
@@ -95,7 +95,7 @@ for (const [version, alias] of [
 
 /** The programs of a section: the first one, and declarations of types. */
 function readBlocks(heading) {
-  const section = guide.split(/^## /m).find(part => part.startsWith(heading))
+  const section = guide.split(/^### /m).find(part => part.startsWith(heading))
   return [...section.matchAll(/^```(\w+)\n(.*?)^```$/gms)]
 }
 

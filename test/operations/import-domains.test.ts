@@ -188,7 +188,7 @@ test.each<[object, string]>([
   ...[7, '', 'a\0', '\ud800'].map((teamId): [object, string] => [{ teamId }, BAD_TEAM]),
   [{ domainId: 7 }, '"domainId" must be a string; it is'],
   [{ domain: 7 }, '"domain" must be a string; it is'],
-  [{ registrableDomain: null }, '"registrableDomain" must be a string; it is'],
+  [{ registrableDomain: null }, '"registrableDomain" must be a string; it is null (registration 1501)'],
   [{ createdAt: 7 }, '"createdAt" must be a Date or its string; it is'],
   [{ synchronized: 1 }, '"synchronized" must be true or false; it is'],
 ])(

@@ -91,7 +91,7 @@ test.each([
     ['1', 'one.com'],
     'The domains must be an array of strings; they are "one.com"',
   ],
-  ['null where an array is required', ['1', null], 'The domains must be an array of strings; they are object'],
+  ['null where an array is required', ['1', null], 'The domains must be an array of strings; they are null'],
   [
     'registrations where their names are required',
     ['1', [{ domain: 'one.com' }]],

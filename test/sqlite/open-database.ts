@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import sqlite3 from 'node-sqlite3-wasm'
-import type { SqliteHandle } from '../../src/sqlite/driver.ts'
+import type { SqliteHandle, SqliteValue } from '../../src/sqlite/driver.ts'
 
 export interface TestDatabase extends SqliteHandle {
   close(): unknown
@@ -41,9 +41,9 @@ function openInWebAssembly(file: string, readOnly: boolean): TestDatabase {
     close: () => database.close(),
     prepare(sql) {
       let statement = database.prepare(sql)
-      function all(...values: Parameters<ReturnType<TestDatabase['prepare']>['all']>) {
+      function all(...values: unknown[]) {
         try {
-          return statement.all(values)
+          return statement.all(values as SqliteValue[])
         } catch (error) {
           // After a failure, a statement accepts no more parameters, so it is prepared again.
           if (database.isOpen) statement = database.prepare(sql)

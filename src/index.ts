@@ -91,4 +91,4 @@ export {
   type RegisterDomainsResponse,
   type RegisteredResult,
   type Totals,
-} from './wire/response.ts'
+} from './wire/results.ts'

@@ -11,7 +11,7 @@ export type {
   RegisterDomainsResponse,
   RegisteredResult,
   Totals,
-} from '../wire/response.ts'
+} from '../wire/results.ts'
 export type { CallHeaders, CallOptions } from './call.ts'
 export { CallError, type ClientCode } from './errors.ts'
 export { type ListAllOptions, type ListProgress, listAll } from './list-all.ts'

@@ -1,5 +1,5 @@
 import { isText, optional, type Rules, requireOptions } from '../options.ts'
-import type { ListDomainsResponse, ListedDomain } from '../wire/response.ts'
+import type { ListDomainsResponse, ListedDomain } from '../wire/results.ts'
 import {
   type Call,
   type CallOptions,

@@ -7,7 +7,7 @@ import {
   type DomainResult,
   type PreviewResult,
   type Totals,
-} from '../wire/response.ts'
+} from '../wire/results.ts'
 import { type CallFailure, type CallOptions, get, requireTexts, sendOnce } from './call.ts'
 import { NamesError } from './errors.ts'
 import type { BatchOutcome, PlacedName } from './plan.ts'

@@ -1,5 +1,5 @@
 import { optional, type Rules, requireOptions } from '../options.ts'
-import type { InvalidPreview, InvalidResult } from '../wire/response.ts'
+import type { InvalidPreview, InvalidResult } from '../wire/results.ts'
 import { type CallOptions, callRules, toSafeText } from './call.ts'
 import { CallError, type Failure } from './errors.ts'
 import { listAll } from './list-all.ts'

@@ -1,6 +1,6 @@
 import type { CallError } from '../client/errors.ts'
 import { previewAll, type RegisterAllOptions, type RegisterResult, registerAll } from '../client/operations.ts'
-import type { PreviewResult } from '../wire/response.ts'
+import type { PreviewResult } from '../wire/results.ts'
 import { type PastedTable, readFile, readList } from './read-list.ts'
 import { Records, type WantedRecord } from './records.ts'
 import { NameList } from './rows.ts'

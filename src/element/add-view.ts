@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { live } from 'lit/directives/live.js'
 import { ref } from 'lit/directives/ref.js'
-import type { InvalidPreview } from '../wire/response.ts'
+import type { InvalidPreview } from '../wire/results.ts'
 import { type AddList, problems } from './add-list.ts'
 import { around, button, progress, warn } from './pieces.ts'
 import { recordsView } from './records-view.ts'

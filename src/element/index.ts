@@ -3,7 +3,7 @@ import type { DomainRegistrationEvents, ElementOptions, RenderState } from './ty
 import type { ElementWords } from './words.ts'
 
 export type { CallHeaders, CallOptions } from '../client/call.ts'
-export type { ListedDomain } from '../wire/response.ts'
+export type { ListedDomain } from '../wire/results.ts'
 export type * from './types.ts'
 export type { Counts, ElementWords, ReasonSentence } from './words.ts'
 

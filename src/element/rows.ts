@@ -1,6 +1,6 @@
 import { isText } from '../options.ts'
 import type { DnsRecord } from '../rules/submitted.ts'
-import type { DomainResult, InvalidPreview, InvalidResult, PreviewResult } from '../wire/response.ts'
+import type { DomainResult, InvalidPreview, InvalidResult, PreviewResult } from '../wire/results.ts'
 
 /** A row of the pasted list, until it is removed. Each change makes another object with the same `id`. */
 export type Row = {

@@ -2,7 +2,7 @@ import { CallError } from '../client/errors.ts'
 import { listAll } from '../client/list-all.ts'
 import { deleteAll } from '../client/operations.ts'
 import { showHostname } from '../hostname/display-rules.ts'
-import type { ListedDomain } from '../wire/response.ts'
+import type { ListedDomain } from '../wire/results.ts'
 import { isNotOffered, type Sentence, type Surroundings, Work } from './work.ts'
 
 /** The service accepts only known top-level domains, so the element needs no list of them, which is large. */

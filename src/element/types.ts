@@ -1,6 +1,6 @@
 import type { CallOptions } from '../client/call.ts'
 import type { CallError } from '../client/errors.ts'
-import type { DomainResult, ListedDomain } from '../wire/response.ts'
+import type { DomainResult, ListedDomain } from '../wire/results.ts'
 
 /** Options for the calls of the element: those of the client, except for the URL. */
 export type ElementOptions = Omit<CallOptions, 'url' | 'patience' | 'signal'>

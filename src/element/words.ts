@@ -1,7 +1,7 @@
 import type { CallError } from '../client/errors.ts'
 import type { HostnameReason } from '../hostname/mistakes/mistake.ts'
 import type { ConflictCode } from '../rules/submitted.ts'
-import type { InvalidPreview } from '../wire/response.ts'
+import type { InvalidPreview } from '../wire/results.ts'
 
 /** A sentence, or a function that makes it from the details of a rejected name. */
 export type ReasonSentence = string | ((details: InvalidPreview) => string)

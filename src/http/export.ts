@@ -1,5 +1,5 @@
 import { isApiError } from '../errors/api-error.ts'
-import type { ListedDomain } from '../wire/response.ts'
+import type { ListedDomain } from '../wire/results.ts'
 
 export const exportFormats = {
   /**

@@ -1,5 +1,5 @@
 import type { ApiError } from '../errors/api-error.ts'
-import type { ErrorResponse } from '../wire/response.ts'
+import type { ErrorResponse } from '../wire/results.ts'
 
 /** A response, in the same form for every adapter. */
 export interface HandlerResponse {

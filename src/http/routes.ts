@@ -9,7 +9,7 @@ import type {
   ListDomainsResponse,
   PreviewDomainsResponse,
   RegisterDomainsResponse,
-} from '../wire/response.ts'
+} from '../wire/results.ts'
 import { type Export, exportFormats } from './export.ts'
 import type { OperationName } from './request.ts'
 

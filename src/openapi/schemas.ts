@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { requests } from '../wire/requests.ts'
-import * as responses from '../wire/response-schemas.ts'
+import * as responses from '../wire/result-schemas.ts'
 
 /** A schema of JSON Schema, draft 2020-12. */
 export type JsonSchema = { readonly [keyword: string]: unknown }

@@ -9,7 +9,7 @@ import type { DomainStore } from '../store/contract.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 import { CALL_TIME_LIMIT, createDeadline, type Deadline, TimeLimitError, timeLimitRule } from '../time/deadline.ts'
 import { readFields } from '../wire/requests.ts'
-import type { RegisterDomainsResponse } from '../wire/response.ts'
+import type { RegisterDomainsResponse } from '../wire/results.ts'
 
 /** Options of every operation. */
 export interface OperationOptions {

@@ -8,7 +8,7 @@ import type { DnsRecord, NameRefusal, Submitted } from '../rules/submitted.ts'
 import { createLookUp } from '../store/create-request.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 import { type Deadline, runWithin, waitForStore } from '../time/deadline.ts'
-import { invalidCodes } from '../wire/response.ts'
+import { invalidCodes } from '../wire/results.ts'
 import { type OperationCall, type OperationOptions, requireMethod, tryStore } from './call.ts'
 
 /** A name that a call would newly register. */

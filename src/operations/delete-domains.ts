@@ -3,7 +3,7 @@ import type { Registration } from '../rules/registration.ts'
 import { isName, type readSubmitted } from '../rules/submitted.ts'
 import type { DomainStore } from '../store/contract.ts'
 import { waitForStore } from '../time/deadline.ts'
-import { countDeleted, type DeleteDomainsResponse, type DeleteResult, toInvalidResult } from '../wire/response.ts'
+import { countDeleted, type DeleteDomainsResponse, type DeleteResult, toInvalidResult } from '../wire/results.ts'
 import { callOperation, type Operation, type OperationOptions, openBatch, requireMethod, tryStore } from './call.ts'
 
 /**

@@ -14,7 +14,7 @@ import {
   requests,
   requireParameters,
 } from '../wire/requests.ts'
-import { type ListDomainsResponse, type ListedDomain, toListedDomain } from '../wire/response.ts'
+import { type ListDomainsResponse, type ListedDomain, toListedDomain } from '../wire/results.ts'
 import {
   callOperation,
   type Operation,

@@ -6,7 +6,7 @@ import { createUuidGenerator } from '../runtime/uuid.ts'
 import type { RegistrationRequest } from '../store/contract.ts'
 import { createRegistrationRequest } from '../store/create-request.ts'
 import { CALL_TIME_LIMIT } from '../time/deadline.ts'
-import type { DomainResult, InvalidCode } from '../wire/response.ts'
+import type { DomainResult, InvalidCode } from '../wire/results.ts'
 import { checkThat, UnmetExpectation } from './check.ts'
 import type { SuiteStore } from './suite-store.ts'
 

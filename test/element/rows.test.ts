@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { NameList } from '../../src/element/rows.ts'
-import type { InvalidPreview } from '../../src/wire/response.ts'
+import type { InvalidPreview } from '../../src/wire/results.ts'
 
 const rejected = (input: string, details: Partial<InvalidPreview> = {}): InvalidPreview => ({
   ...{ status: 'invalid', input, code: 'invalid_domain', message: 'No.', reason: 'url' },

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { MAX_DOMAINS, MAX_LIMIT } from './requests.ts'
-import { invalidCodes, rejections } from './response.ts'
+import { invalidCodes, rejections } from './results.ts'
 
 // The public types are interfaces, because editors and the reference show an interface by its name and with its
 // comments, and because callers then need no types of zod. A test lets the compiler check that each schema and its type

@@ -2,6 +2,7 @@ import { expect, expectTypeOf, test } from 'vitest'
 import type * as z from 'zod'
 import { countTotals } from '../../src/index.ts'
 import type { WebhookBody } from '../../src/webhook/index.ts'
+import type * as schemas from '../../src/wire/result-schemas.ts'
 import type {
   DeleteDomainsResponse,
   ErrorResponse,
@@ -12,8 +13,7 @@ import type {
   RegisterDomainsResponse,
   RegisteredResult,
   Totals,
-} from '../../src/wire/response.ts'
-import type * as schemas from '../../src/wire/response-schemas.ts'
+} from '../../src/wire/results.ts'
 
 test.each([
   [[], { created: 0, existing: 0, invalid: 0 }],

@@ -78,7 +78,9 @@ try {
     const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--skipLibCheck', 'false']
     for (const module of ['node16', 'nodenext', 'preserve']) {
       const files = ['program.ts', 'api.d.ts']
-      run(bin(root, 'tsc'), ['--noEmit', ...strict, '--module', module, ...files], project)
+      // The repository's TypeScript, and the oldest one that the documentation names.
+      for (const folder of [root, here])
+        run(bin(folder, 'tsc'), ['--noEmit', ...strict, '--module', module, ...files], project)
     }
     requireDefinitionsInSource(project)
     console.log(`${consumer}: ${run(process.execPath, ['program.js'], project).trim()}`)

@@ -463,7 +463,7 @@ for (const [where, prepare] of [
       assert.match(await page.getByLabel('curl', { exact: true }).innerText(), /^curl https:.*svc_team_1_/s)
       await check(2, '*.example.com')
       await team(2)
-        .getByText(/is registered by somebody else/i)
+        .getByText(/registered by somebody else/i)
         .waitFor()
 
       await check(2, '\u0430pple.com')

@@ -310,4 +310,4 @@ test('syncAll reaches the wanted state when repeated after being killed during a
   // `syncAll` makes ten calls: one `list`, five of `preview`, two of `delete`, and two of `create`. A short run kills
   // the process only during four of these calls.
   expect(kills).toBe(isLong ? 10 : 4)
-})
+}, 600_000)

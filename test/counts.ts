@@ -17,8 +17,10 @@ const table = {
   fuzzedRequests: /*           */ [60, 600],
   /** Races of simultaneous calls. The results of a race must be possible in some order of its calls. */
   races: /*                    */ [6, 250],
-  /** Random monitors, each with its own answer to each change. */
-  monitors: /*                 */ [100, 3_000],
+  /** Random monitors, with processes that die or freeze, and changes of the store in memory. */
+  monitors: /*                 */ [50, 2_000],
+  /** The same in SQLite, where each takes ten times as long. */
+  monitorsOfSqlite: /*         */ [5, 100],
   /** Random services that the client calls, each with its own failures. */
   services: /*                 */ [40, 4_000],
   /** Places at which a connection is cut. */

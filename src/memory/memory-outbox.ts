@@ -59,11 +59,8 @@ export function createMemoryOutbox(): StoreOutbox & { has(domainId: string): boo
       const due = [...changes.values()].filter(isDue).sort((one, other) => one.due - other.due)
       const toLeased = (waiting: Waiting) => ({ ...waiting.change, line: lineOf(waiting), refusals: waiting.refusals })
       for (const { line, limit } of lines) {
-        const taken = inTurns(
-          due.map(toLeased).filter(each => each.line === line),
-          limit,
-          lot,
-        )
+        const inLine = due.filter(waiting => lineOf(waiting) === line)
+        const taken = inTurns(inLine.map(toLeased), limit, lot)
         for (const { domainId } of taken) {
           const waiting = changes.get(domainId) as Waiting
           waiting.due = after(lease)

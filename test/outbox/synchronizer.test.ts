@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createMemoryOutbox } from '../../src/memory/memory-outbox.ts'
-import { createMemoryStore } from '../../src/memory/memory-store.ts'
+import { createMemoryStore, type MemoryStore } from '../../src/memory/memory-store.ts'
 import type { Push, SynchronizationErrorHandler } from '../../src/outbox/contract.ts'
 import { MonitorUnavailableError } from '../../src/outbox/contract.ts'
 import { drawFirst, findRow, inOrder, type LineRow, lines, type PolicyRow, policy } from '../../src/outbox/policy.ts'
 import { createSynchronizer, leaseFor } from '../../src/outbox/synchronizer.ts'
 import type { Change, Registration } from '../../src/rules/registration.ts'
 import { manyDomains, save, toDomains, toTestRegistration } from '../../src/testing/calls.ts'
+import { createGate } from '../../src/testing/monitor.ts'
 
 const TIME_LIMIT = 30_000
 const LEASE = leaseFor(TIME_LIMIT)
@@ -615,6 +616,32 @@ test('while a call may still push its registrations, no sweep pushes them or the
   expect(await store.synchronizePending()).toEqual(done(0))
   await pass(TIME_LIMIT)
   expect(await store.synchronizePending()).toEqual(done(2))
+})
+
+test.each<[string, (store: MemoryStore, registrations: readonly Registration[]) => Promise<unknown>]>([
+  ['the call was sent again and delivered it', async (store, registrations) => store.synchronize?.(registrations)],
+  ['`settlePending` has ended it', (store, [{ domainId = '' } = {}]) => store.settlePending({ domainIds: [domainId] })],
+])('a push of a registration that is under way may arrive after the release if %s', async (_, deliver) => {
+  const arrived: string[] = []
+  const late = createGate()
+  let isFirst = true
+  const store = createMemoryStore({
+    async synchronize(changes) {
+      const isLate = isFirst
+      isFirst = false
+      if (isLate) await late.opened
+      arrived.push(...changes.map(({ kind }) => (isLate ? `late ${kind}` : kind)))
+    },
+  })
+  const registrations = await save(store, '1', ['a.com'])
+  const pushing = store.synchronize?.(registrations)
+  await deliver(store, registrations)
+  await store.release('1', ['a.com'])
+  await store.synchronizePending()
+  late.open()
+  await pushing
+  expect(arrived.slice(-2)).toEqual(['released', 'late registered'])
+  expect(await store.countPending()).toBe(0)
 })
 
 test('at most `maxPushes` calls push at once, and the others wait, but no longer than their lease', async () => {

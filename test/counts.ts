@@ -22,7 +22,7 @@ const table = {
   /** The same in SQLite, where each takes ten times as long. */
   monitorsOfSqlite: /*         */ [5, 100],
   /** Random services that the client calls, each with its own failures. */
-  services: /*                 */ [40, 4_000],
+  services: /*                 */ [40, 1_000],
   /** Places at which a connection is cut. */
   cuts: /*                     */ [6, 24],
   /**

@@ -29,6 +29,7 @@ describe('libsql', () => {
       return createSqliteStore({ ...options, database, findTeam: id => teams.find(team => team.id === id) ?? null })
     },
     features: managedStoreFeatures,
+    timeLimit: 20_000,
   })
   for (const { name, run } of cases) test(name, run)
   test('runs more than a hundred cases', () => assert.ok(cases.length > 100))

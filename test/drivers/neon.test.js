@@ -58,6 +58,7 @@ describe("Neon's pool, through a WebSocket,", () => {
       return createPostgresStore({ ...options, database, findTeam })
     },
     features: [...managedStoreFeatures, 'import', 'transfer'],
+    timeLimit: 20_000,
   })
   for (const { name, run } of cases) test(name, run)
   test('runs more than a hundred cases', () => assert.ok(cases.length > 100))

@@ -54,6 +54,7 @@ describe('Prisma, through a bridge,', () => {
       return createPostgresStore({ ...options, database, findTeam })
     },
     features: managedStoreFeatures,
+    timeLimit: 20_000,
   })
   for (const { name, run } of cases) test(name, run)
   test('runs more than a hundred cases', () => assert.ok(cases.length > 100))

@@ -60,6 +60,7 @@ describe.skipIf(!program)(name, () => {
         return createMariadbStore({ ...options, database: pool, findTeam })
       },
       features: managedStoreFeatures,
+      timeLimit: 20_000,
     })
     for (const { name, run } of cases) test(name, run)
   })

@@ -27,7 +27,15 @@ import { transferCases } from './transfer-cases.ts'
 export interface StoreSuiteOptions<Store extends SuiteStore = SuiteStore> {
   /** Creates a store without registrations. Called at least once for each case. */
   createStore(setup: StoreSetup): Awaitable<Store>
-  /** Closes a store that {@link createStore} returned, whether or not its case passed. */
+  /**
+   * Opens another store over the data of a store, as a new process does, and closes nothing. Some cases sweep with a
+   * new store each time, as a job in a serverless function does; without this function, they are left out.
+   *
+   * @param store A store that {@link createStore} returned.
+   * @param setup What `createStore` got for this store.
+   */
+  reopenStore?: ((store: Store, setup: StoreSetup) => Awaitable<Store>) | undefined
+  /** Closes a store that {@link createStore} or {@link reopenStore} returned, whether or not its case passed. */
   closeStore?: ((store: Store) => Awaitable<unknown>) | undefined
   /**
    * The optional parts of the store. Cases for parts that are not listed are left out. One case checks that the store
@@ -76,7 +84,7 @@ export interface StoreSuiteOptions<Store extends SuiteStore = SuiteStore> {
 export function domainStoreSuite<Store extends SuiteStore>(options: StoreSuiteOptions<Store>): readonly StoreCase[] {
   const has = (feature: StoreFeature) => options.features.includes(feature)
   return definitions
-    .filter(({ needs = [] }) => needs.every(has))
+    .filter(({ needs = [], reopens }) => needs.every(has) && (!reopens || options.reopenStore))
     .map(definition => ({
       id: definition.id,
       level: definition.name.startsWith('MUST') ? 'MUST' : 'SHOULD',
@@ -135,21 +143,25 @@ const quiet = { onError: () => {} }
 
 async function runCase<Store extends SuiteStore>(
   { id, test }: CaseDefinition,
-  { createStore, closeStore, features, timeLimit = 4000 }: StoreSuiteOptions<Store>,
+  { createStore, reopenStore, closeStore, features, timeLimit = 4000 }: StoreSuiteOptions<Store>,
 ): Promise<void> {
   const opened: Store[] = []
+  const setups = new Map<SuiteStore, StoreSetup>()
   const underWay: { readonly settled: Promise<unknown>; end(): void }[] = []
   const trial: Trial = {
     features,
     async open(synchronize, more = {}) {
-      const store = await createStore({
-        teams,
-        synchronize,
-        ...(features.includes('synchronizePending') && quiet),
-        ...more,
-      })
+      const setup = { teams, synchronize, ...(features.includes('synchronizePending') && quiet), ...more }
+      const store = await createStore(setup)
       opened.push(store)
+      setups.set(store, setup)
       return store
+    },
+    async reopen(store) {
+      const reopened = await reopenStore?.(store as Store, setups.get(store) as StoreSetup)
+      if (!reopened) throw new TypeError('reopenStore must return a store')
+      opened.push(reopened)
+      return reopened
     },
     alongside(work, end) {
       underWay.push({ settled: Promise.allSettled([work]), end })

@@ -29,6 +29,8 @@ export interface CaseDefinition {
   readonly name: `${StoreCase['level']} ${string}`
   /** The features that a store must have for the case to apply. Default: none. */
   readonly needs?: readonly StoreFeature[]
+  /** Whether the case applies only to stores that can be reopened. */
+  readonly reopens?: boolean
   test(trial: Trial): Promise<void>
 }
 
@@ -37,6 +39,8 @@ export interface Trial {
   readonly features: readonly StoreFeature[]
   /** Creates an empty store. */
   open(synchronize?: Push, more?: Pick<StoreSetup, 'onError' | 'synchronizeTimeLimit'>): Promise<SuiteStore>
+  /** Opens another store over the data of a store, with the same options. */
+  reopen(store: SuiteStore): Promise<SuiteStore>
   /**
    * Adds work that runs during the case, given as a promise. When the case has passed or failed, the suite calls `end`
    * and awaits this promise.

@@ -251,6 +251,33 @@ export const sweepCases: readonly CaseDefinition[] = [
     },
   },
   {
+    id: 'each-sweep-in-a-new-process',
+    name: 'MUST push each change that the monitor accepts, and tell which are refused, even if each sweep has a new process',
+    needs: ['release', 'listPending'],
+    reopens: true,
+    async test({ open, reopen }) {
+      const monitor = createMonitor()
+      const store = await open(monitor.push, soon)
+      const domains = manyDomains(12)
+      const [refused, others] = [domains.slice(0, 4), domains.slice(4)]
+      await saveAndRelease(store, ...domains)
+      for (const domain of refused) monitor.refused.add(domain)
+      monitor.accepted.length = 0
+      let sweeps = 0
+      while (sweeps < 100 && !isEach(monitor.accepted, ...others)) {
+        sweeps += 1
+        await runSweep(await reopen(store), { limit: 3 })
+        // Refused changes are due again before each sweep.
+        await pause(SOON / 5)
+      }
+      checkEqual('the accepted changes', toDomains(monitor.accepted).sort(), [...others].sort())
+      await sweepUntil(await reopen(store), 'each refused change has been pushed alone', async () => {
+        const pending = await methodOf(await reopen(store), 'listPending')()
+        return pending.every(({ line, refusals }) => line === 'refused' && refusals > 0)
+      })
+    },
+  },
+  {
     id: 'sweeps-are-counted',
     name: 'MUST count each sweep that takes a change, so that a change whose pushes never end does not stay new',
     needs: ['release', 'listPending'],

@@ -9,7 +9,7 @@ import {
   type PostgresKeyStore,
   type PostgresSchemaOptions,
 } from '../../src/postgres/index.ts'
-import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/index.ts'
+import { domainStoreSuite, managedStoreFeatures, type StoreSetup } from '../../src/testing/index.ts'
 import { createDeadline } from '../../src/time/deadline.ts'
 import { sample } from '../counts.ts'
 import { describeKeyStore as describeManagedKeyStore } from '../keys/key-store-suite.ts'
@@ -34,17 +34,20 @@ export function describeStore(name: string, open: OpenPool, options: StoreOption
       pool = open()
       await migrate({ database: throughFirst(pool), schema })
     })
+    const create = ({ teams, ...setup }: StoreSetup) =>
+      createPostgresStore({
+        ...setup,
+        preparedStatements: options.preparedStatements,
+        database: pool,
+        schema,
+        findTeam: id => teams.find(team => team.id === id) ?? null,
+      })
     const suite = domainStoreSuite({
-      async createStore({ teams, ...setup }) {
+      async createStore(setup) {
         for (const table of ['names', 'changes', 'monitor']) await clear(pool, `${quoted}.${table}`)
-        return createPostgresStore({
-          ...setup,
-          preparedStatements: options.preparedStatements,
-          database: pool,
-          schema,
-          findTeam: id => teams.find(team => team.id === id) ?? null,
-        })
+        return create(setup)
       },
+      reopenStore: (_, setup) => create(setup),
       features: [...managedStoreFeatures, 'import', 'transfer'],
       timeLimit: 20_000,
     })

@@ -3,7 +3,7 @@ import { previewDomains } from '../../src/index.ts'
 import { createSqliteStore, sqliteSchema } from '../../src/sqlite/index.ts'
 import { createRegistrationRequest } from '../../src/store/create-request.ts'
 import { manyDomains, save, toDomains } from '../../src/testing/calls.ts'
-import { domainStoreSuite, managedStoreFeatures, type SuiteStore } from '../../src/testing/index.ts'
+import { domainStoreSuite, managedStoreFeatures, type StoreSetup, type SuiteStore } from '../../src/testing/index.ts'
 import { rejection } from '../fixtures.ts'
 import { describeSharedTables } from '../store/shared-tables.ts'
 import { describeTwoLists, findTeam } from '../store/two-lists.ts'
@@ -14,15 +14,23 @@ const { open } = createFolder()
 
 describe('the SQLite store', () => {
   const databases = new Map<SuiteStore, TestDatabase>()
+  function create({ teams, ...options }: StoreSetup, database = openDatabase()) {
+    const store = createSqliteStore({
+      ...options,
+      database,
+      findTeam: id => teams.find(team => team.id === id) ?? null,
+    })
+    databases.set(store, database)
+    return store
+  }
   const cases = domainStoreSuite({
-    createStore({ teams, ...options }) {
-      const database = openDatabase()
-      const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
-      const store = createSqliteStore({ ...options, database, findTeam })
-      databases.set(store, database)
-      return store
+    createStore: setup => create(setup),
+    reopenStore: (store, setup) => create(setup, databases.get(store)),
+    closeStore(store) {
+      const database = databases.get(store)
+      for (const [each, shared] of databases) if (shared === database) databases.delete(each)
+      database?.close()
     },
-    closeStore: store => databases.get(store)?.close(),
     features: [...managedStoreFeatures, 'import', 'transfer'],
     timeLimit: 20_000,
   })

@@ -492,6 +492,12 @@ export const brokenStores: readonly BrokenStore[] = [
     { choose: (waiting, request, now) => choose(waiting, { ...request, limit: 1000 }, now) }],
   ['pushes-in-batches', 'pushes all changes at once, ignoring batchSize', { batchSize: () => undefined }],
   ['teams-take-turns', 'pushes the changes that have been due the longest, whichever team has them', choosing(byDue)],
+  ['each-sweep-in-a-new-process', 'remembers in the process how often a change was refused', {
+    reopen: ({ rows, waiting }) => {
+      const forgotten = [...waiting].map(([id, each]) => [id, { ...each, sweeps: 0, refusals: 0 }] as const)
+      return { rows, waiting: new Map(forgotten) }
+    },
+  }],
   ['sweeps-are-counted', 'does not count the sweeps that take a change', { countSweep: () => {} }],
   ['pending-is-shared', 'does not lease changes to a sweep', leasing('sweep', 0)],
   ['release-is-pushed', 'pushes the release of a wildcard as a registration',

@@ -9,12 +9,16 @@ import {
   type SuiteStore,
 } from '../../src/testing/index.ts'
 import { type BrokenStore, brokenStores } from './broken-stores.ts'
-import { createNaiveStore } from './naive-store.ts'
+import { createNaiveStore, reopenNaiveStore } from './naive-store.ts'
 
 const features: readonly StoreFeature[] = [...managedStoreFeatures, 'import', 'transfer']
 /** A real store has either `synchronize` or `isInTransaction`. */
 const allFeatures: readonly StoreFeature[] = [...features, 'isInTransaction']
-const allCases = domainStoreSuite({ createStore: setup => createNaiveStore(setup), features: allFeatures })
+const naive = {
+  createStore: (setup: StoreSetup) => createNaiveStore(setup),
+  reopenStore: (store: SuiteStore, setup: StoreSetup) => reopenNaiveStore(store, setup),
+}
+const allCases = domainStoreSuite({ ...naive, features: allFeatures })
 
 const createBrokenStore = (setup: StoreSetup, steps: BrokenStore[2]) =>
   createNaiveStore(setup, typeof steps === 'function' ? steps() : steps)
@@ -60,7 +64,7 @@ describe('the cases of the suite', () => {
 })
 
 describe('each case of the suite', () => {
-  const options = { createStore: (setup: StoreSetup) => createNaiveStore(setup), features, timeLimit: 20_000 }
+  const options = { ...naive, features, timeLimit: 20_000 }
   for (const { id, run } of domainStoreSuite(options)) test.concurrent(`${id} passes on a slow, correct store`, run)
 
   test('has a broken store that it must catch', () => {
@@ -74,7 +78,10 @@ describe('each case of the suite', () => {
   for (const [id, breaks, steps, declared = features] of brokenStores)
     test.concurrent(`${id} catches a store that ${breaks}`, async () => {
       const createStore = (setup: StoreSetup) => createBrokenStore(setup, steps)
-      const found = domainStoreSuite({ createStore, features: declared, timeLimit: 2000 }).find(each => each.id === id)
+      const reopenStore = (store: SuiteStore, setup: StoreSetup) =>
+        reopenNaiveStore(store, setup, typeof steps === 'function' ? steps() : steps)
+      const options = { createStore, reopenStore, features: declared, timeLimit: 2000 }
+      const found = domainStoreSuite(options).find(each => each.id === id)
       await expect(found?.run()).rejects.toThrow(/: expected .+, got /s)
     })
 })

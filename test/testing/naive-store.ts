@@ -51,6 +51,8 @@ type LineRequest = TakeRequest['lines'][number] & Pick<TakeRequest, 'lease' | 'l
 /** The steps of a store, each of which a test can replace with a wrong one. */
 export interface Steps {
   createRows(): Row[]
+  /** What a new process finds. */
+  reopen(tables: Tables): Tables
   findTeam(id: string, teams: readonly Team[]): Team | null
   createLock(): (step: RegistrationStep) => Promise<Unlock>
   /** Whether a lookup of exactly this name finds the row. */
@@ -139,6 +141,7 @@ let lastId = 0
 
 export const soundSteps: Steps = {
   createRows: () => [],
+  reopen: tables => tables,
   findTeam: (id, teams) => teams.find(team => team.id === id) ?? null,
   createLock: lockWhere(mustTakeTurns),
   count: (rows, teamId) => rows.filter(row => row.teamId === teamId).length,
@@ -217,10 +220,16 @@ export const soundSteps: Steps = {
   wrap: store => store,
 }
 
+const tablesOf = new WeakMap<SuiteStore, Tables>()
+
+/** Opens another store over the data of a store. */
+export const reopenNaiveStore = (store: SuiteStore, setup: StoreSetup, changes: Partial<Steps> = {}) =>
+  createNaiveStore(setup, changes, { ...soundSteps, ...changes }.reopen(tablesOf.get(store) as Tables))
+
 /** A store that works in steps and pauses in between, like a store on a database. */
-export function createNaiveStore(setup: StoreSetup, changes: Partial<Steps> = {}): SuiteStore {
+export function createNaiveStore(setup: StoreSetup, changes: Partial<Steps> = {}, found?: Tables): SuiteStore {
   const steps = { ...soundSteps, ...changes }
-  const tables: Tables = { rows: steps.createRows(), waiting: new Map() }
+  const tables = found ?? { rows: steps.createRows(), waiting: new Map() }
   const { rows, waiting } = tables
   const lock = steps.createLock()
   let calls = 0
@@ -366,7 +375,9 @@ export function createNaiveStore(setup: StoreSetup, changes: Partial<Steps> = {}
     })
   const findTeam = (id: string) => steps.findTeam(id, teams)
   const store = createManagedStore(backend, { findTeam, synchronize, onError, synchronizeTimeLimit })
-  return steps.wrap(store, tables, setup)
+  const finished = steps.wrap(store, tables, setup)
+  tablesOf.set(finished, tables)
+  return finished
 }
 
 function createOutbox(steps: Steps, tables: Tables): Outbox {

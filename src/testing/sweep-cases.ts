@@ -252,7 +252,7 @@ export const sweepCases: readonly CaseDefinition[] = [
   },
   {
     id: 'each-sweep-in-a-new-process',
-    name: 'MUST push each change that the monitor accepts, and list the others as refused, if each sweep has a new process',
+    name: 'MUST push what the monitor accepts, and list all else as refused, even if each sweep has a new process',
     needs: ['release', 'listPending'],
     reopens: true,
     async test({ open, reopen }) {

@@ -1,7 +1,10 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
-/** These files run last, one at a time: each measures something, needs a free processor, or changes its process. */
+/**
+ * These files run last, one at a time: each measures something, needs a free processor, or changes its process, as those
+ * do that count fake timers, among which late work of other files may start one.
+ */
 const ALONE = 'test/**/*.alone.test.ts'
 
 export default defineConfig(({ mode }) => {

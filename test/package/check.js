@@ -80,7 +80,7 @@ try {
       const files = ['program.ts', 'api.d.ts']
       // The repository's TypeScript, and the oldest one that the documentation names.
       for (const folder of [root, here])
-        run(bin(folder, 'tsc'), ['--noEmit', ...strict, '--module', module, ...files], project)
+        run(bin(folder, 'tsc'), ['--noEmit', ...strict, '--target', 'es2022', '--module', module, ...files], project)
     }
     requireDefinitionsInSource(project)
     console.log(`${consumer}: ${run(process.execPath, ['program.js'], project).trim()}`)

@@ -222,8 +222,10 @@ export const sweepCases: readonly CaseDefinition[] = [
         pushes.every(({ length }) => length <= 2),
         pushes.map(toDomains),
       )
-      const times = toDomains(pushes.flat()).filter(domain => domain === 'n0.com').length
-      checkEqual('how often a change of another batch was pushed', times, 1)
+      // All are due at the same time, so the store decides which of them share a batch.
+      const failing = pushes.map(toDomains).find(batch => batch.includes('n3.com')) ?? []
+      const others = toDomains(pushes.flat()).filter(domain => !failing.includes(domain))
+      checkEqual('the pushes of the changes of other batches', others.sort(), [...new Set(others)])
     },
   },
   {

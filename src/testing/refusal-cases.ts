@@ -162,18 +162,33 @@ export const refusalCases: readonly CaseDefinition[] = [
     id: 'refused-is-told-to-its-own-sweep',
     name: 'MUST call the `onError` of the sweep whose push failed, not that of another sweep',
     needs: ['release'],
-    async test({ open }) {
+    async test({ open, alongside }) {
       const monitor = createMonitor()
-      const store = await open(monitor.push)
+      const [begun, gate] = [createGate(), createGate()]
+      let hangs = false
+      const store = await open(async changes => {
+        if (hangs) {
+          hangs = false
+          begun.open()
+          await gate.opened
+        }
+        monitor.push(changes)
+      })
       const domains = manyDomains(2)
       await saveAndRelease(store, ...domains)
       for (const domain of domains) monitor.refused.add(domain)
-      const told: string[][] = [[], []]
-      const sweeps = told.map(list => {
+      const told: [string[], string[]] = [[], []]
+      const sweepOnce = (list: string[]) => {
         const onError: SynchronizationErrorHandler = (_, change) => void list.push(change?.domain ?? '')
         return runSweep(store, { limit: 1, onError })
-      })
-      const results = await Promise.all(sweeps)
+      }
+      // The second sweep begins and ends while the first one pushes.
+      hangs = true
+      const first = alongside(sweepOnce(told[0]), gate.open)
+      await begun.opened
+      const second = await sweepOnce(told[1])
+      gate.open()
+      const results = [await first, second]
       checkEqual(
         'the number of changes that each onError got',
         told.map(({ length }) => length),

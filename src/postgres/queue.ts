@@ -11,13 +11,14 @@ import { hasCode } from './failures.ts'
  * | when | what happens |
  * | --- | --- |
  * | a call comes, fewer than six transactions run, and nobody has or wants its domains | it begins at once, alone |
+ * | three of these transactions are of calls that may share one | no fourth begins, so more calls share the next |
  * | otherwise | it waits in line, and holds nothing: a call of each team, then a second call of each team, and so on |
  * | a transaction ends | the next takes calls from the line, in order, as long as they look up at most 20 names |
  * | one of these calls cannot begin yet | nobody behind it takes its domains; all others pass it |
  * | a call has wildcards or a limit, is large or late, releases, transfers or imports | it shares no transaction |
- * | a shared transaction waits 0.5 s for one lock, or takes half of its calls' time | they go again, each alone |
+ * | a shared transaction waits 25 ms for one lock, or takes half of its calls' time | they go again, each alone |
  * | a shared transaction fails otherwise | they go again, half as many together, until a call at fault fails alone |
- * | a call alone waits 25 ms for one lock | it goes again, beside the six: three such calls wait, each twice as long |
+ * | a call alone waits 10 ms for one lock | it goes again, beside the six: three such calls wait, each twice as long |
  */
 
 /** A call that locks registrable domains. */
@@ -61,19 +62,19 @@ interface Group<Work> {
   results?: Promise<readonly unknown[]>
 }
 
-/** A transaction of the second kind waits for a lock that somebody else has held before. */
-type Kind = 'running' | 'waiting'
+/** Small calls may share a transaction. Waiting calls need a lock that somebody else held when they tried before. */
+type Kind = 'small' | 'large' | 'waiting'
 
-/** How many transactions of each kind run at once. */
-const ROOM: Readonly<Record<Kind, number>> = { running: 6, waiting: 3 }
+/** How many transactions run at once: `all` of small and large calls, of them `small`, and beside them `waiting`. */
+const MOST = { all: 6, small: 3, waiting: 3 }
 /** How many names the calls of a shared transaction look up together. */
 const LARGEST = 20
 /** The share of its calls' time that a shared transaction may take. */
 const SHARED_TIME = 0.5
 /** With less than this share of its time, a call is late: a transaction with so little time would fail for all. */
 const LATE = 0.1
-/** For how many milliseconds a transaction waits for one lock. */
-const PATIENCE = { shared: 500, alone: 25 }
+/** For how many milliseconds a transaction waits for one lock, at first. */
+const PATIENCE = { shared: 25, alone: 10 }
 /** If a wait would take more than this share of the time that is left, it is the last one, and takes all of it. */
 const LAST = 1 / 3
 /** How many calls get their results in one turn of the event loop. */
@@ -83,7 +84,7 @@ const LOCK_NOT_AVAILABLE = '55P03'
 const QUERY_CANCELED = '57014'
 
 export function createQueue<Work>(runCalls: RunCalls<Work>) {
-  const room = { ...ROOM }
+  const running = { small: 0, large: 0, waiting: 0 }
   let line: Turn<Work>[] = []
   /** The latest round of which a call has begun. */
   let round = 0
@@ -91,6 +92,11 @@ export function createQueue<Work>(runCalls: RunCalls<Work>) {
   const locked = new Set<string>()
   /** The registrable domains of the calls that cannot begin yet. */
   const wanted = new Set<string>()
+
+  function hasRoom(kind: Kind): boolean {
+    if (kind === 'waiting') return running.waiting < MOST.waiting
+    return running.small + running.large < MOST.all && (kind === 'large' || running.small < MOST.small)
+  }
 
   const isFree = ({ locks }: Call<Work>) => !locks.some(lock => locked.has(lock) || wanted.has(lock))
 
@@ -105,8 +111,8 @@ export function createQueue<Work>(runCalls: RunCalls<Work>) {
   }
 
   function open(turns: readonly Turn<Work>[]): void {
-    const group: Group<Work> = { turns, kind: kindOf(turns) }
-    room[group.kind] -= 1
+    const group: Group<Work> = { turns, kind: kindOf(turns[0] as Turn<Work>) }
+    running[group.kind] += 1
     for (const turn of turns) {
       turn.group = group
       round = Math.max(round, turn.round)
@@ -128,7 +134,7 @@ export function createQueue<Work>(runCalls: RunCalls<Work>) {
     let size = 0
     function fits(turn: Turn<Work>): boolean {
       const [first] = taken
-      if (!first) return room[kindOf([turn])] > 0
+      if (!first) return hasRoom(kindOf(turn))
       const most = mostOf(turn)
       return most === mostOf(first) && taken.length < most && size + turn.call.size <= LARGEST
     }
@@ -164,7 +170,7 @@ export function createQueue<Work>(runCalls: RunCalls<Work>) {
   async function runAll({ turns, kind }: Group<Work>): Promise<readonly unknown[]> {
     const calls = turns.map(({ call }) => call)
     const deadline = deadlineOf(calls)
-    const patience = turns.length > 1 ? PATIENCE.shared : PATIENCE.alone * 2 ** (turns[0]?.waits ?? 0)
+    const patience = (turns.length > 1 ? PATIENCE.shared : PATIENCE.alone) * 2 ** (turns[0]?.waits ?? 0)
     const isLast = patience > deadline.remaining() * LAST
     try {
       return await runCalls(calls, deadline, isLast ? deadline.remaining() : patience)
@@ -183,7 +189,7 @@ export function createQueue<Work>(runCalls: RunCalls<Work>) {
       }
       throw error
     } finally {
-      room[kind] += 1
+      running[kind] -= 1
       for (const { locks } of calls) for (const lock of locks) locked.delete(lock)
       openNext()
     }
@@ -199,7 +205,7 @@ export function createQueue<Work>(runCalls: RunCalls<Work>) {
       const last = line.findLast(other => other.call.teamId === call.teamId)
       const next = Math.max(round, last ? last.round + 1 : 0)
       const turn: Turn<Work> = { call, round: next, most: LARGEST, waits: 0, begin() {} }
-      if (room.running > 0 && isFree(call)) open([turn])
+      if (hasRoom(kindOf(turn)) && isFree(call)) open([turn])
       else enter(turn)
       for (;;) {
         const group = turn.group ?? (await wait(turn))
@@ -217,7 +223,8 @@ export function createQueue<Work>(runCalls: RunCalls<Work>) {
   }
 }
 
-const kindOf = (turns: readonly Turn<unknown>[]): Kind => (turns.some(({ waits }) => waits > 0) ? 'waiting' : 'running')
+const kindOf = ({ call, waits }: Turn<unknown>): Kind =>
+  waits > 0 ? 'waiting' : call.size > LARGEST ? 'large' : 'small'
 
 const mostOf = ({ call, most, waits }: Turn<unknown>): number => (isLate(call) || waits > 0 ? 1 : most)
 

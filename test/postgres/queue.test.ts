@@ -9,6 +9,8 @@ const soon = () => new Promise(resolve => setImmediate(resolve))
 
 type Options = Partial<Omit<Call<string>, 'work'>>
 
+const alone = { size: Number.POSITIVE_INFINITY }
+
 /** Makes calls whose transactions end only on command, and lists the transactions that have begun. */
 function createCalls() {
   const begun: string[] = []
@@ -46,16 +48,15 @@ function createCalls() {
       settle(name).reject(error)
       await soon()
     },
-    /** Occupies all transactions. */
+    /** Occupies all transactions: A, B and C with small calls, D, E and F with large ones. */
     async occupy() {
-      for (const name of ['A', 'B', 'C', 'D', 'E', 'F']) void call(name, [`${name}.com`], { teamId: 'busy' })
+      for (const name of ['A', 'B', 'C']) void call(name, [`${name}.com`], { teamId: 'busy' })
+      for (const name of ['D', 'E', 'F']) void call(name, [`${name}.com`], { teamId: 'busy', ...alone })
       await soon()
       for (const seen of [begun, times, patience]) seen.length = 0
     },
   }
 }
-
-const alone = { size: Number.POSITIVE_INFINITY }
 
 describe('calls', () => {
   test('for the same registrable domain run one after another, and hold up no other call', async () => {
@@ -88,6 +89,21 @@ describe('calls', () => {
     expect(begun).toEqual(['x+y', 'z'])
     await end('C')
     expect(begun).toEqual(['x+y', 'z', 'large'])
+  })
+
+  test('that are small have three transactions, and the others three more or all six', async () => {
+    const { begun, call, end } = createCalls()
+    for (const name of ['1', '2', '3', '4', '5']) void call(name, [`${name}.com`])
+    for (const name of ['A', 'B', 'C', 'D']) void call(name, [`${name}.com`], alone)
+    await soon()
+    expect(begun).toEqual(['1', '2', '3', 'A', 'B', 'C'])
+    await end('A')
+    expect(begun.slice(6)).toEqual(['D'])
+    await end('1')
+    expect(begun.slice(7)).toEqual(['4+5'])
+    for (const name of ['E', 'F', 'G']) void call(name, [`${name}.com`], alone)
+    await end('2', '3', '4+5')
+    expect(begun.slice(8)).toEqual(['E', 'F', 'G'])
   })
 
   test('that must be alone wait their turn like others', async () => {
@@ -165,9 +181,10 @@ describe('calls', () => {
     await end('B')
     expect(begun).toEqual(['1+2+3+4', '1+2', '3+4'])
     await fail('3+4', new Error('one of two'))
-    await end('C', 'D')
-    expect(begun.slice(3)).toEqual(['3', '4', '5'])
+    await end('C')
+    expect(begun.slice(3)).toEqual(['3', '4'])
     await fail('4', new Error('the one'))
+    expect(begun.slice(5)).toEqual(['5'])
     await end('1+2', '3')
     expect(await Promise.all(answers)).toEqual(['result of 1', 'result of 2', 'result of 3', 'the one'])
   })
@@ -183,8 +200,8 @@ describe('calls', () => {
     await end('A')
     expect(times[0]).toBeLessThanOrEqual(5000)
     await fail('1+2+3+4', error)
-    await end('B', 'C', 'D')
-    expect(begun.slice(1).sort()).toEqual(['1', '2', '3', '4'])
+    await end('B', 'C', '1')
+    expect(begun.slice(1)).toEqual(['1', '2', '3', '4'])
     for (const time of times.slice(1)) expect(time).toBeGreaterThan(5000)
   })
 
@@ -201,11 +218,11 @@ describe('calls', () => {
     const { begun, patience, call, end, fail } = createCalls()
     const isLocked = { code: '55P03' }
     const names = ['1', '2', '3', '4']
-    for (const name of names) void call(name, [`${name}.org`])
+    for (const name of names) void call(name, [`${name}.org`], alone)
     await soon()
     for (const name of names) await fail(name, isLocked)
     expect(begun.slice(4)).toEqual(['1', '2', '3'])
-    for (const name of ['A', 'B', 'C', 'D', 'E', 'F']) void call(name, [`${name}.com`])
+    for (const name of ['A', 'B', 'C', 'D', 'E', 'F']) void call(name, [`${name}.com`], alone)
     await soon()
     expect(begun.slice(7)).toEqual(['A', 'B', 'C', 'D', 'E', 'F'])
     await fail('1', isLocked)
@@ -213,24 +230,24 @@ describe('calls', () => {
     await end('3', '4', '1')
     expect(begun.slice(13)).toEqual(['4', '1', '2'])
     expect(patience.filter((_, index) => index < 7 || index > 12)).toEqual([
-      ...Array(4).fill(25),
-      ...Array(3).fill(50),
-      50,
-      100,
-      100,
+      ...Array(4).fill(10),
+      ...Array(3).fill(20),
+      20,
+      40,
+      40,
     ])
   })
 
   test('wait for a lock of another until their time is over, and then fail with it', async () => {
     const { begun, patience, call, fail } = createCalls()
     const waiting = rejection(call('1', ['1.org'], { deadline: createDeadline(1000) }))
-    for (let times = 0; times < 5; times += 1) {
+    for (let times = 0; times < 7; times += 1) {
       await soon()
       await fail('1', { code: '55P03' })
     }
     expect(await waiting).toEqual({ code: '55P03' })
-    expect([begun, patience.slice(0, 4)]).toEqual([Array(5).fill('1'), [25, 50, 100, 200]])
-    expect(patience[4]).toBeGreaterThan(400)
+    expect([begun, patience.slice(0, 6)]).toEqual([Array(7).fill('1'), [10, 20, 40, 80, 160, 320]])
+    expect(patience[6]).toBeGreaterThan(400)
   })
 
   test('get their results over several turns of the event loop', async () => {

@@ -122,11 +122,9 @@ export function postponeAll(
     const accepts = hasSucceeded || (areAllAlone && answer === 'denied alone')
     const { becomes, due } = findRow(answer, accepts, change.refusals)
     const wait = due === 'after the backoff' ? backoff(change.refusals) : waits[due]
-    // Changes that were told the same time are not retried together either, in case only some of them get through.
-    const told = (readRetryAfter(failure?.cause) ?? 0) * (1 + random() / 10)
     return {
       change,
-      wait: Math.max(wait, Math.min(LONGEST_WAIT, told)),
+      wait: Math.max(wait, readRetryAfter(failure?.cause) ?? 0),
       failure: failure ? describeReason(failure.cause) : undefined,
       refusals: change.refusals + Number(becomes === 'refused'),
     }

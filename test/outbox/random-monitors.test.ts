@@ -213,25 +213,33 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** Each returns a function that opens a store over the same data. */
-const engines: Readonly<Record<string, () => () => StoreBackend>> = {
+/** The data of a world. */
+interface Data {
+  /** Opens a store over the data. */
+  connect(): StoreBackend
+  close?(): unknown
+}
+
+const engines: Readonly<Record<string, () => Data>> = {
   memory() {
     const backend = createMemoryBackend()
-    return () => backend
+    return { connect: () => backend }
   },
   SQLite() {
     const database = openDatabase()
-    return () => createSqliteBackend({ database })
+    return { connect: () => createSqliteBackend({ database }), close: () => database.close() }
   },
 }
 
-async function liveThrough(worldSeed: number, connect: () => StoreBackend): Promise<readonly string[]> {
+async function liveThrough(worldSeed: number, { connect, close }: Data): Promise<readonly string[]> {
   const random = createRandom(worldSeed)
   const world = createWorld(random)
   try {
     return await live(world, random, connect)
   } catch (error) {
     throw new Error(`SEED=${worldSeed}: ${error}; ${JSON.stringify({ ...world, changes: world.changes.size })}`)
+  } finally {
+    close?.()
   }
 }
 
@@ -267,7 +275,7 @@ test.each<[string, RegExp, (take: Outbox['take']) => Outbox['take']]>([
   for (let worldSeed = 1; worldSeed <= 100 && !failure; worldSeed += 1) {
     const { outbox, ...backend } = createMemoryBackend()
     const broken = { ...backend, outbox: { ...outbox, take: toTake(outbox.take) } }
-    await liveThrough(worldSeed, () => broken).catch(error => {
+    await liveThrough(worldSeed, { connect: () => broken }).catch(error => {
       failure = error
     })
   }

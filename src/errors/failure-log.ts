@@ -138,9 +138,15 @@ export const withoutNumbers = (text: string): string =>
 /** Leaves out keys, secrets, and the user names and passwords of URLs. Returns one line. */
 function redact(text: string): string {
   const safe = text
-    .replace(/\/\/[^\s/]*@/g, '//')
+    .replace(/\S+/g, withoutUserInfo)
     .replace(/(_(?:org|team)_\d+_)[\w\-.~+/]+=*|whsec_\S+/g, (_, owner = 'whsec_') => `${owner}…`)
   return toPlainText(safe, LONGEST_DESCRIPTION)
+}
+
+/** A password that is not encoded may contain any character, so it ends at the last "@". */
+function withoutUserInfo(word: string): string {
+  const [start, end] = [word.indexOf('//'), word.lastIndexOf('@')]
+  return start === -1 || end < start ? word : `${word.slice(0, start)}//${word.slice(end + 1)}`
 }
 
 /**

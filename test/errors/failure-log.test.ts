@@ -155,6 +155,10 @@ function raise(): never {
   throw new Error('This getter throws')
 }
 
-test('a password with an "@" in it is not logged', () => {
-  expect(describeError(new Error('postgres://me:a@b@db:5432/x'))).toBe('Error: postgres://db:5432/x')
+test.each([
+  ['@', 'postgres://me:a@b@db:5432/x', 'postgres://db:5432/x'],
+  ['/', 'postgres://me:a/b@db:5432/x', 'postgres://db:5432/x'],
+  ['//', '(see postgres://me:a//b@db:5432/x)', '(see postgres://db:5432/x)'],
+])('a password with "%s" in it is not logged', (_, said, logged) => {
+  expect(describeError(new Error(said))).toBe(`Error: ${logged}`)
 })

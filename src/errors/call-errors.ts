@@ -100,17 +100,9 @@ export function teamSuspended(): ApiError {
   return new ApiError('team_suspended', 'The team is suspended: it can neither register nor delete domains.')
 }
 
-/** The numbers in the message about a call that is rejected because its team would exceed the limit. */
-interface LimitExcess {
-  /** The limit of the team. */
-  readonly maxDomains: number
-  /** How many domains the team has registered. */
-  readonly teamCount: number
-  /** How many domains the call would add. */
-  readonly added: number
-}
-
-export function domainLimitReached({ maxDomains, teamCount, added }: LimitExcess): ApiError {
+/** @param excess The limit of the team, how many domains it has registered, and how many the call would add. */
+export function domainLimitReached(excess: { maxDomains: number; teamCount: number; added: number }): ApiError {
+  const { maxDomains, teamCount, added } = excess
   const limit = `${maxDomains} ${maxDomains === 1 ? 'domain' : 'domains'}`
   return new ApiError(
     'domain_limit_reached',

@@ -50,8 +50,7 @@ const ipv6Characters = /^[\da-f:]+(?::(?:(?:0|[1-9]\d*)\.){3}(?:0|[1-9]\d*))?$/
  * @param text Lower case.
  */
 export function readIPv6(text: string): AddressReading | null {
-  const unbracketed = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text
-  const withoutZone = unbracketed.replace(/^([^%]*)%[^/\s]*$/, '$1')
+  const withoutZone = withoutBrackets(text).replace(/^([^%]*)%[^/\s]*$/, '$1')
   if (!ipv6Characters.test(withoutZone)) return null
   // `ipaddr.js` reads `::1.2.3.4` as `::ffff:1.2.3.4`, but `0::1.2.3.4` as RFC 4291 says.
   const digits = withoutZone.replace(/^::(?=\d+\.)/, '0::')
@@ -59,6 +58,8 @@ export function readIPv6(text: string): AddressReading | null {
   const address = ipaddr.IPv6.parse(digits)
   return { address: address.toString(), reserved: findIPv6Block(address) }
 }
+
+export const withoutBrackets = (text: string) => text.replace(/^\[(.*)\]$/, '$1')
 
 /**
  * Returns the address that a reverse DNS name stands for (RFC 1035, section 3.5; RFC 3596, section 2.5).

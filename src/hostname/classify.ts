@@ -1,4 +1,4 @@
-import { type AddressReading, endsInNumber, readIPv4, readIPv6, readReverseName } from './address.ts'
+import { type AddressReading, endsInNumber, readIPv4, readIPv6, readReverseName, withoutBrackets } from './address.ts'
 import { isAscii, toALabels, toFormerALabels } from './idna/labels.ts'
 import { isPlainName, MAX_NAME_LENGTH, topLevelOf } from './ldh-name.ts'
 import { explainAddressRange } from './mistakes/address-range.ts'
@@ -119,7 +119,7 @@ export function toFormerName(input: string): string | null {
   const text = input.trim()
   const start = text.startsWith('*.') ? '*.' : ''
   const base = dropRootDot(text.slice(start.length))
-  const address = base.toLowerCase().replace(/^\[(.*)\]$/, '$1')
+  const address = withoutBrackets(base.toLowerCase())
   if ((readIPv6(address) ?? readIPv4(address))?.address === address) return start === '' ? address : null
   const name = toALabels(base)
   const former = typeof name === 'string' || isAscii(base) ? name : toFormerALabels(base)
@@ -139,8 +139,12 @@ function classify(text: string): ValidHostname | Rejection {
 
   const isWildcard = text.startsWith('*.')
   const sent = isWildcard ? text.slice(2) : text
-  const ipv6 = readIPv6(sent.toLowerCase())
-  if (ipv6) return isWildcard ? rejectWildcardAddress() : classifyIPv6(ipv6, sent.toLowerCase())
+  const lower = sent.toLowerCase()
+  const ipv6 = readIPv6(lower)
+  if (ipv6) {
+    const isCanonical = ipv6.address === withoutBrackets(lower)
+    return isWildcard ? rejectWildcardAddress() : classifyAddress(ipv6, isCanonical, ipv6.address)
+  }
 
   const base = dropRootDot(sent)
   const name = toALabels(base)
@@ -162,11 +166,6 @@ function classify(text: string): ValidHostname | Rejection {
  */
 const dropRootDot = (text: string) => (text.includes(':') ? text : text.replace(/[.\u3002\uff0e\uff61]$/, ''))
 
-function classifyIPv6({ address, reserved }: AddressReading, sent: string): ValidHostname | Rejection {
-  const isCanonical = address === (sent.startsWith('[') ? sent.slice(1, -1) : sent)
-  return classifyAddress({ address, reserved }, isCanonical, address)
-}
-
 /**
  * Some names are accepted in A-labels but rejected in Unicode (see `toALabels`). For such a name, the message offers
  * the A-labels.
@@ -175,10 +174,7 @@ function classifyIPv6({ address, reserved }: AddressReading, sent: string): Vali
  */
 function findALabels(text: string): string | undefined {
   const isWildcard = text.startsWith('*.')
-  const name = toALabels(dropRootDot(isWildcard ? text.slice(2) : text), {
-    acceptsPunctuation: true,
-    acceptsJoiners: true,
-  })
+  const name = toALabels(dropRootDot(isWildcard ? text.slice(2) : text), { acceptsMore: true })
   if (typeof name !== 'string') return undefined
   const outcome = isWildcard ? classifyWildcard(name, text) : classifyName(name, name, text)
   return 'valid' in outcome ? outcome.domain : undefined
@@ -327,7 +323,7 @@ function toInvalid(sent: string, rejection: Rejection): InvalidHostname {
   const sentences = [
     `${subject} ${rejection.problem}.`,
     restProblem,
-    suggestion === undefined ? toSentence(advice) : `Did you mean "${shown}"?`,
+    suggestion === undefined ? advice && `${advice}.` : `Did you mean "${shown}"?`,
     aLabels && `If you mean this character, enter "${aLabels}".`,
   ]
   const message = sentences.filter(Boolean).join(' ')
@@ -339,8 +335,6 @@ function toInvalid(sent: string, rejection: Rejection): InvalidHostname {
     message,
   }
 }
-
-const toSentence = (advice: string | undefined) => advice && `${advice}.`
 
 const withoutUndefined = <Properties extends object>(properties: Properties): Partial<Properties> =>
   Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined)) as Partial<Properties>

@@ -1,7 +1,6 @@
-import punycode from 'punycode/punycode.js'
 import { kinds, survey } from './idna/characters.ts'
 import { createKindOf, NONE } from './idna/code-point-runs.ts'
-import { toALabels } from './idna/labels.ts'
+import { decodeALabel, toALabels } from './idna/labels.ts'
 import { lookAlikes, shownScripts, topLevelScripts } from './idna/tables.ts'
 import { MAX_NAME_LENGTH } from './ldh-name.ts'
 
@@ -26,13 +25,8 @@ export function showHostname(domain: string, isKnownTopLevel: (label: string) =>
 
 /** Returns the Unicode form of a label; the label itself if it is not a valid A-label. */
 function decode(label: string): string {
-  if (!label.startsWith('xn--')) return label
-  try {
-    const unicode = punycode.decode(label.slice(4))
-    return toALabels(unicode) === label ? unicode : label
-  } catch {
-    return label
-  }
+  const unicode = label.startsWith('xn--') ? decodeALabel(label) : null
+  return unicode !== null && toALabels(unicode) === label ? unicode : label
 }
 
 function showLabel(label: string, topLevel: string, isKnownTopLevel: boolean): string {
@@ -43,11 +37,8 @@ function showLabel(label: string, topLevel: string, isKnownTopLevel: boolean): s
   return isSafe(Array.from(unicode), topLevel) ? unicode : label
 }
 
-/**
- * Created at the first call, not at import, so that bundlers can leave the tables out if {@link showHostname} is
- * unused.
- */
-let tables: { scriptOf(codePoint: number): string; likenessOf(codePoint: number): string } | undefined
+const scriptOf = /* @__PURE__ */ createKindOf(shownScripts)
+const likenessOf = /* @__PURE__ */ createKindOf(lookAlikes)
 
 /** The scripts that may be mixed (UTS #39, section 5.2). Each letter stands for a script, as in `make-tables.mjs`. */
 const together: readonly string[] = ['LHK', 'LHP', 'LHR']
@@ -60,8 +51,6 @@ const MARKS = kinds.MARK | kinds.THIN_MARK | kinds.VIRAMA | kinds.THIN_VIRAMA
 
 /** Returns whether a label may be shown, by the conditions that `displayHostname` lists, in their order. */
 function isSafe(characters: readonly string[], topLevel: string): boolean {
-  tables ??= { scriptOf: createKindOf(shownScripts), likenessOf: createKindOf(lookAlikes) }
-  const { scriptOf, likenessOf } = tables
   const scriptOfCharacter = (character: string) => scriptOf(character.codePointAt(0) as number)
   const isAlike = (character: string) =>
     likenessOf(character.codePointAt(0) as number) !== NONE && !(topLevel === 'is' && /[þð]/.test(character))
@@ -100,5 +89,5 @@ function scriptsBelow(topLevel: string): string {
   const ofCountry = topLevelScripts.split(' ').find(each => each.startsWith(`${topLevel}:`))
   if (ofCountry !== undefined) return ofCountry.slice(topLevel.length + 1)
   const foreign = Array.from(topLevel).filter(character => character > '\x7f')
-  return foreign.map(character => tables?.scriptOf(character.codePointAt(0) as number)).join('')
+  return foreign.map(character => scriptOf(character.codePointAt(0) as number)).join('')
 }

@@ -26,18 +26,6 @@ export interface KeyRecord {
   readonly expiresAt?: Date | null | undefined
 }
 
-/**
- * The key of a call, for an audit log: enough to distinguish it from the owner's other keys, but never the key itself.
- */
-export interface CallingKey {
-  /** SHA-256 of the key in lower-case hex: the `hash` of its record. */
-  readonly hash: string
-  /** The name that the owner gave the key. */
-  readonly label: string | null
-  /** The beginning and the last four characters of the key; see {@link KeyRecord.hint}. */
-  readonly hint: string | null
-}
-
 /** A {@link KeyRecord} as a key store of this package returns it. */
 export interface StoredKeyRecord extends KeyRecord {
   readonly label: string | null
@@ -46,6 +34,11 @@ export interface StoredKeyRecord extends KeyRecord {
   readonly revokedAt: Date | null
   readonly expiresAt: Date | null
 }
+
+/**
+ * The key of a call, for an audit log: enough to distinguish it from the owner's other keys, but never the key itself.
+ */
+export interface CallingKey extends Pick<StoredKeyRecord, 'hash' | 'label' | 'hint'> {}
 
 /** The properties of a stored record that can be changed. A property that is missing or `undefined` keeps its value. */
 export interface KeyChanges {

@@ -1,4 +1,4 @@
-import { classifyHostname, type HostnameRejection, type InvalidHostname } from '../hostname/classify.ts'
+import { classifyHostname, type InvalidHostname } from '../hostname/classify.ts'
 import { displayHostname } from '../hostname/display.ts'
 import { quote } from '../hostname/quote.ts'
 import { ancestorsOf, baseOf, isWildcard, type Name } from './name.ts'
@@ -10,7 +10,7 @@ import {
   NO_CALLING_TEAM,
   type Registration,
 } from './registration.ts'
-import type { ConflictCode, DnsRecord, Submitted } from './submitted.ts'
+import type { ConflictCode, GivenRefusal, Submitted } from './submitted.ts'
 
 /** The registrations that are relevant to the names of one call. */
 interface Holdings {
@@ -31,15 +31,8 @@ interface Owned {
 /** The verdict on a submitted name. */
 export type Verdict =
   | { readonly status: 'created' | 'existing' }
-  | ({ readonly status: 'invalid' } & (Conflict | InvalidHostname | Rejection))
-
-/** A rejection by the application, or of a name about which it was not asked. */
-interface Rejection {
-  readonly code: HostnameRejection | ConflictCode | 'internal_error'
-  readonly reason: string
-  readonly message: string
-  readonly record?: DnsRecord | undefined
-}
+  | ({ readonly status: 'invalid' } & (Conflict | InvalidHostname | GivenRefusal))
+  | typeof notAsked
 
 /** The registrations with which a name conflicts. */
 interface Conflict {
@@ -108,7 +101,7 @@ const notAsked = {
   code: 'internal_error',
   reason: 'internal_error',
   message: 'The hostname became available during this call; send it again.',
-} as const satisfies Verdict
+} as const
 
 /**
  * Returns whether a registered wildcard covers a name below its base. A public suffix between the name and the base
@@ -136,7 +129,6 @@ function addNoLongerSeparated(below: NamesBelow, wildcard: Name, teamId: string)
   return covered.reduce((found, registration) => addBelow(found, registration, teamId), below)
 }
 
-/** Adds a registration to the registrations below a base. */
 function addBelow(below: NamesBelow, { domain, teamId: owner }: Owned, teamId: string): NamesBelow {
   if (owner !== teamId) return { ...below, heldByOthers: true }
   return { ...below, ownDomains: [...below.ownDomains, domain].slice(0, 3), ownCount: below.ownCount + 1 }
@@ -244,7 +236,6 @@ function requireBelow(below: NamesBelow | undefined): NamesBelow {
 /** Why a registration cannot be imported: it conflicts with registrations in the store. */
 export type ImportConflict = ConflictCode | 'id_is_taken' | 'domain_has_another_id'
 
-/** The verdict on a registration to import. */
 type ImportVerdict = 'imported' | 'existing' | ImportConflict
 
 /**

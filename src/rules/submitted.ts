@@ -32,6 +32,9 @@ export interface NameRefusal {
   record?: DnsRecord | undefined
 }
 
+/** The application's word against a name, with the default reason filled in. */
+export type GivenRefusal = NameRefusal & { readonly reason: string }
+
 /** A name that a caller sent. */
 export interface Submitted extends Name {
   /** The name as sent, for messages. Default: the canonical form. */
@@ -45,7 +48,7 @@ export interface Submitted extends Name {
    * The application's word against registering the name now, or that it was not asked. Default: the name may be
    * registered. If the team has registered the name before, its status is still `existing`.
    */
-  readonly answer?: (NameRefusal & { readonly reason: string }) | 'not asked' | undefined
+  readonly answer?: GivenRefusal | 'not asked' | undefined
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { TracingChannel } from 'node:diagnostics_channel'
 import { findBuiltinModule } from './builtin-module.ts'
 
 /**
@@ -34,24 +35,15 @@ export interface TraceContext {
 /** The steps that can be traced: the channel of `register` is `domain-registration:register`. */
 export type TracedStep = 'register' | 'delete' | 'authenticate' | 'push' | 'sweep'
 
-/** The part of a `TracingChannel` from `node:diagnostics_channel` that is used here. */
-interface Channel {
-  readonly start: { readonly hasSubscribers: boolean }
-  readonly asyncEnd: { readonly hasSubscribers: boolean }
-  readonly error: { readonly hasSubscribers: boolean }
-  tracePromise<T>(work: () => Promise<T>, context: TraceContext): Promise<T>
-}
+type Diagnostics = typeof import('node:diagnostics_channel')
 
-interface DiagnosticsChannels {
-  tracingChannel(name: string): Channel
-}
+const channels = new Map<TracedStep, TracingChannel<unknown, TraceContext> | undefined>()
 
-const loadChannels = () => findBuiltinModule('node:diagnostics_channel') as DiagnosticsChannels | undefined
-
-const channels = new Map<TracedStep, Channel | undefined>()
-
-function channelOf(step: TracedStep): Channel | undefined {
-  if (!channels.has(step)) channels.set(step, loadChannels()?.tracingChannel(`domain-registration:${step}`))
+function channelOf(step: TracedStep) {
+  if (!channels.has(step)) {
+    const diagnostics = findBuiltinModule('node:diagnostics_channel') as Diagnostics | undefined
+    channels.set(step, diagnostics?.tracingChannel(`domain-registration:${step}`))
+  }
   return channels.get(step)
 }
 

@@ -27,7 +27,7 @@ export interface ExportDomainsQuery {
 }
 
 /** The parameters of a list, `GET /v1/domains`. An empty parameter counts as missing. */
-export interface ListDomainsQuery extends Omit<ExportDomainsQuery, 'after'> {
+export interface ListDomainsQuery extends ExportDomainsQuery {
   /** The `next` of the previous page. */
   readonly after?: string | null | undefined
   /** The length of a page, 1 to 1,000. Default 100. */
@@ -46,8 +46,6 @@ export const MAX_DOMAINS = 100
 /** The maximum number of digits in a team ID. Any 128-bit number fits, and so does the integer key of any database. */
 const MAX_TEAM_ID_LENGTH = 64
 
-/** The maximum number of registrations on a page. */
-export const MAX_LIMIT = MOST_AT_ONCE
 const DEFAULT_LIMIT = 100
 
 /** The maximum number of characters in a cursor. The store that created the cursor checks its content. */
@@ -91,7 +89,7 @@ function mayHaveNamesBelow(text: string): boolean {
   return !isWildcard(domain) && !isAddress(domain)
 }
 
-const LIMIT = `must be an integer from 1 to ${MAX_LIMIT}.`
+const LIMIT = `must be an integer from 1 to ${MOST_AT_ONCE}.`
 /** What `after` must be, in the message of an error. */
 export const expectedAfter = {
   list: 'must be the "next" of the previous page.',
@@ -123,7 +121,7 @@ export const requests = {
     limit: parameter
       .regex(/^\d+$/, LIMIT)
       .transform(Number)
-      .pipe(z.int().min(1, LIMIT).max(MAX_LIMIT, LIMIT))
+      .pipe(z.int().min(1, LIMIT).max(MOST_AT_ONCE, LIMIT))
       .default(DEFAULT_LIMIT)
       .describe('The maximum number of registrations on a page.'),
   }),

@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { MAX_DOMAINS, MAX_LIMIT } from './requests.ts'
+import { MOST_AT_ONCE } from '../store/contract.ts'
+import { MAX_DOMAINS } from './requests.ts'
 import { invalidCodes, rejections } from './results.ts'
 
 // The public types are interfaces, because editors and the reference show an interface by its name and with its
@@ -22,24 +23,11 @@ const time = z.string().meta({ format: 'date-time' })
 const statusOf = (created: string) =>
   `\`created\`: ${created}. \`existing\`: already registered, or submitted earlier in this call.`
 
-type Shape = Readonly<Record<string, z.ZodType>>
+const responseOf = <Data extends z.ZodType>(data: Data) => z.strictObject({ data }).describe('The response to a call.')
 
-const resultsOf = <Result extends z.ZodType, Totals extends z.ZodType, More extends Shape = Record<never, z.ZodType>>(
-  result: Result,
-  totals: Totals,
-  more: More = {} as More,
-) =>
-  z
-    .strictObject({
-      data: z
-        .strictObject({
-          results: z.array(result).min(1).max(MAX_DOMAINS).describe('In the order of the submitted hostnames.'),
-          totals,
-          ...more,
-        })
-        .describe('The result of each hostname, and the number of results with each status.'),
-    })
-    .describe('The response to a call.')
+const RESULTS = 'The result of each hostname, and the number of results with each status.'
+const resultsOf = <Result extends z.ZodType>(result: Result) =>
+  z.array(result).min(1).max(MAX_DOMAINS).describe('In the order of the submitted hostnames.')
 
 const count = z.int().min(0).max(MAX_DOMAINS)
 
@@ -71,7 +59,9 @@ export const totals = z
   .strictObject({ created: count, existing: count, invalid: count })
   .describe('How many results have each status.')
 
-export const registerDomainsResponse = resultsOf(domainResult, totals)
+export const registerDomainsResponse = responseOf(
+  z.strictObject({ results: resultsOf(domainResult), totals }).describe(RESULTS),
+)
 
 export const creatablePreview = z
   .strictObject({ status: z.enum(['created']), input, domain })
@@ -146,12 +136,18 @@ without asking; `false` if it is a guess for a person to confirm.',
   .describe('A hostname that would not be registered, with more details than registering returns.')
 
 export const previewResult = z.discriminatedUnion('status', [creatablePreview, existingPreview, invalidPreview])
-export const previewDomainsResponse = resultsOf(previewResult, totals, {
-  room: z
-    .int()
-    .nullable()
-    .describe('How many more hostnames the team may register; below 0 above its limit, null without a limit.'),
-})
+export const previewDomainsResponse = responseOf(
+  z
+    .strictObject({
+      results: resultsOf(previewResult),
+      totals,
+      room: z
+        .int()
+        .nullable()
+        .describe('How many more hostnames the team may register; below 0 above its limit, null without a limit.'),
+    })
+    .describe(RESULTS),
+)
 
 export const deletedResult = z
   .strictObject({
@@ -176,7 +172,9 @@ export const deleteTotals = z
   .strictObject({ deleted: count, missing: count, invalid: count })
   .describe('How many results have each status.')
 
-export const deleteDomainsResponse = resultsOf(deleteResult, deleteTotals)
+export const deleteDomainsResponse = responseOf(
+  z.strictObject({ results: resultsOf(deleteResult), totals: deleteTotals }).describe(RESULTS),
+)
 
 export const listedDomain = z
   .strictObject({
@@ -186,16 +184,14 @@ export const listedDomain = z
   })
   .describe('A registration of the team.')
 
-export const listDomainsResponse = z
-  .strictObject({
-    data: z
-      .strictObject({
-        domains: z.array(listedDomain).max(MAX_LIMIT),
-        next: z.string().nullable().describe('Send it as `after` to get the next page; `null` if there are no more.'),
-      })
-      .describe('A page of registrations.'),
-  })
-  .describe('The response to a call.')
+export const listDomainsResponse = responseOf(
+  z
+    .strictObject({
+      domains: z.array(listedDomain).max(MOST_AT_ONCE),
+      next: z.string().nullable().describe('Send it as `after` to get the next page; `null` if there are no more.'),
+    })
+    .describe('A page of registrations.'),
+)
 
 export const errorResponse = z
   .strictObject({

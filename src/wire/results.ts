@@ -1,7 +1,8 @@
 import type { ErrorCode } from '../errors/api-error.ts'
 import type { HostnameRejection, InvalidHostname } from '../hostname/classify.ts'
-import type { HostnameDetails, HostnameReason } from '../hostname/mistakes/mistake.ts'
+import type { HostnameReason } from '../hostname/mistakes/mistake.ts'
 import type { Verdict } from '../rules/overlap.ts'
+import type { Registration } from '../rules/registration.ts'
 import type { ConflictCode, DnsRecord } from '../rules/submitted.ts'
 
 /** Why a hostname was not registered. The codes of {@link HostnameRejection} depend only on the hostname. */
@@ -72,25 +73,14 @@ export type PreviewResult =
   | InvalidPreview
 
 /** A hostname that would not be registered, with more details than the result of registering it would have. */
-export interface InvalidPreview extends InvalidResult, HostnameDetails {
+export interface InvalidPreview extends InvalidResult, Omit<InvalidHostname, 'valid' | 'code' | 'reason' | 'message'> {
   /**
    * A more detailed code, so you can write your own messages, reworded or translated; see `docs/reasons.md`. Your
    * server's own `checkNames` may return other reasons.
    */
   reason: HostnameReason | ConflictCode | (string & {})
-  /** The hostname to send instead, in canonical form. */
-  suggestion?: string | undefined
-  /**
-   * Whether the suggestion is certain: the same host in another notation, which a program may send without asking. If
-   * `false`, it is a guess for a person to confirm. Present only with a suggestion.
-   */
-  certain?: boolean | undefined
   /** The hostname in canonical form, if it conflicts only with registrations of the same team. */
   domain?: string | undefined
-  /** The same name in A-labels, to send if the rejected character is intended. */
-  aLabels?: string | undefined
-  /** The input without the mistake, if what remains cannot be registered either. */
-  rest?: string | undefined
   /** The DNS record to add, if your server wants one for this name. */
   record?: DnsRecord | undefined
   /** The conflicting registrations of the same team, in canonical form, at most three. */
@@ -141,14 +131,10 @@ export interface ListDomainsResponse {
   }
 }
 
-export const toListedDomain = (registration: {
-  readonly domain: string
-  readonly domainId: string
-  readonly createdAt: Date
-}): ListedDomain => ({
-  domain: registration.domain,
-  domainId: registration.domainId,
-  createdAt: registration.createdAt.toISOString(),
+export const toListedDomain = ({ domain, domainId, createdAt }: Registration): ListedDomain => ({
+  domain,
+  domainId,
+  createdAt: createdAt.toISOString(),
 })
 
 /** The body of a response with any other status. */

@@ -24,7 +24,7 @@ export const layers: readonly (readonly string[])[] = [
  */
 export const packages: Readonly<Record<string, { by: readonly string[]; only?: 'types' }>> = {
   'ipaddr.js': { by: ['hostname/address.ts'] },
-  'punycode/punycode.js': { by: ['hostname/display-rules.ts', 'hostname/idna/labels.ts'] },
+  'punycode/punycode.js': { by: ['hostname/idna/labels.ts'] },
   tldts: { by: ['hostname/public-suffix.ts'] },
   'tldts/package.json': { by: ['hostname/suffix-list-version.ts'] },
   zod: { by: ['wire/', 'openapi/'] },
@@ -40,6 +40,7 @@ export const packages: Readonly<Record<string, { by: readonly string[]; only?: '
   'node:readline': { by: ['cli/'] },
   'node:util': { by: ['cli/'] },
   'node:crypto': { by: ['keys/sha256.ts'], only: 'types' },
+  'node:diagnostics_channel': { by: ['runtime/tracing.ts'], only: 'types' },
   'node:dns/promises': { by: ['dns-verification/resolver.ts'], only: 'types' },
   'node:http': { by: ['http/'], only: 'types' },
   'node:stream': { by: ['http/node.ts'] },

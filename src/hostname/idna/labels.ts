@@ -29,12 +29,8 @@ export interface LabelFault {
 }
 
 interface LabelOptions {
-  /**
-   * Accepts punctuation that IDNA2008 disallows, even in U-labels. In A-labels, such punctuation is always accepted.
-   */
-  readonly acceptsPunctuation?: boolean
-  /** Accepts joiners in any place, as between emoji. */
-  readonly acceptsJoiners?: boolean
+  /** Accepts in U-labels what is accepted in A-labels: all punctuation, and joiners in any place, as between emoji. */
+  readonly acceptsMore?: boolean
 }
 
 /**
@@ -53,7 +49,7 @@ interface LabelOptions {
  *
  * @returns The canonical name, or the first fault.
  */
-export function toALabels(name: string, options: LabelOptions = {}): string | LabelFault {
+export function toALabels(name: string, { acceptsMore = false }: LabelOptions = {}): string | LabelFault {
   if (isPlainName(name)) return name
   if (isAscii(name)) return findAsciiFault(name) ?? name.toLowerCase()
   // Maps all labels before it normalizes any of them: normalizing may take a long time, and is not needed if mapping
@@ -68,7 +64,7 @@ export function toALabels(name: string, options: LabelOptions = {}): string | La
   const labels: Label[] = []
   let length = -1
   for (const [index, text] of mapped.entries()) {
-    const label = readLabel(sent[index] as string, text, options)
+    const label = readLabel(sent[index] as string, text, acceptsMore)
     if ('reason' in label) return label
     labels.push(label)
     length += 1 + label.ascii.length
@@ -150,19 +146,19 @@ function mapLabel(sent: string): string | LabelFault {
 /** Counts characters, not code units. */
 const isLonger = (text: string, length: number) => text.length > length && Array.from(text).length > length
 
-function readLabel(sent: string, mapped: string, options: LabelOptions): Label | LabelFault {
+function readLabel(sent: string, mapped: string, acceptsMore: boolean): Label | LabelFault {
   const isALabel = mapped.startsWith('xn--')
   if (!isALabel && isLdhLabel(mapped) && mapped.length <= MAX_LABEL_LENGTH) {
     return { sent, unicode: mapped, ascii: mapped, found: LETTER }
   }
   if (isALabel && mapped.length > MAX_LABEL_LENGTH) return { reason: 'long label', label: sent }
-  const unicode = isALabel ? decode(mapped) : mapped.normalize('NFC')
+  const unicode = isALabel ? decodeALabel(mapped) : mapped.normalize('NFC')
   if (unicode === null) return { reason: 'not an A-label', label: sent }
   if (isLonger(unicode, MAX_LABEL_LENGTH)) return { reason: 'long label', label: sent }
   const found = survey(unicode)
   const fault = findFault(sent, unicode, found)
-  if (fault !== undefined && !(options.acceptsJoiners && fault.reason === 'misplaced joiner')) return fault
-  const punctuation = isALabel || options.acceptsPunctuation ? undefined : findPunctuation(unicode, found)
+  if (fault !== undefined && !(acceptsMore && fault.reason === 'misplaced joiner')) return fault
+  const punctuation = isALabel || acceptsMore ? undefined : findPunctuation(unicode, found)
   if (punctuation !== undefined) return { reason: 'punctuation', label: sent, character: findSent(sent, punctuation) }
   const ascii = isALabel ? mapped : isAscii(unicode) ? unicode : encode(unicode)
   return ascii.length > MAX_LABEL_LENGTH ? { reason: 'long label', label: sent } : { sent, unicode, ascii, found }
@@ -172,7 +168,7 @@ function readLabel(sent: string, mapped: string, options: LabelOptions): Label |
  * @returns `null` if the label cannot be decoded, is only ASCII when decoded, or would be encoded differently (RFC
  *   5890, section 2.3.2.1).
  */
-function decode(aLabel: string): string | null {
+export function decodeALabel(aLabel: string): string | null {
   try {
     const unicode = punycode.decode(aLabel.slice(4))
     const isEncodedSo = !isAscii(unicode) && unicode.normalize('NFC') === unicode && encode(unicode) === aLabel

@@ -47,7 +47,7 @@ function toMistake(row: MistakeKind, text: string, isWildcard: boolean): Mistake
   }
 }
 
-const findForeign = (text: string) => /[^\0-\x7f]/u.exec(text)?.[0] ?? ''
+const findForeign = (text: string) => /[^\0-\x7f]/u.exec(text)?.[0]
 
 /**
  * Returns whether separators divide the input into several strings that contain dots. Dots in paths and queries do not
@@ -208,7 +208,7 @@ export function explainUnknownTopLevel(sent: string): Mistake {
   const labels = sent.split(dots).filter(Boolean)
   const topLevel = labels.at(-1) ?? ''
   const meant = misspelled.get(topLevel.toLowerCase())
-  const character = /[a-z]/i.test(topLevel) ? /[^\0-\x7f]/u.exec(topLevel)?.[0] : undefined
+  const character = /[a-z]/i.test(topLevel) ? findForeign(topLevel) : undefined
   const hint = character === undefined ? '' : `; it has the character ${nameCharacter(character)} among Latin letters`
   return {
     reason: 'unknown_top_level',

@@ -22,7 +22,7 @@ const providers = new Set(
     'ezweb.ne.jp foxmail.com free.fr freenet.de hanmail.net hey.com home.nl hushmail.com i.ua ig.com.br interia.pl ' +
     'internode.on.net juno.com kpnmail.nl laposte.net libero.it list.ru mac.com mail.com mail.de mail.ru ' +
     'me.com mindspring.com nate.com naver.com neuf.fr ntlworld.com o2.pl online.de online.no onet.pl op.pl ' +
-    'optonline.net optusnet.com.au orange.fr outlook.com pm.me qq.com rambler.ru rogers.com sapo.pt sbcglobal.net ' +
+    'optonline.net optusnet.com.au orange.fr pm.me qq.com rambler.ru rogers.com sapo.pt sbcglobal.net ' +
     'seznam.cz sfr.fr shaw.ca sina.cn sina.com skynet.be sky.com sohu.com softbank.ne.jp sympatico.ca t-online.de ' +
     'talktalk.net telenet.be telus.net terra.com.br tiscali.it tlen.pl ukr.net uol.com.br verizon.net ' +
     'videotron.ca virgilio.it virginmedia.com walla.co.il wanadoo.fr web.de wp.pl xs4all.nl xtra.co.nz ' +

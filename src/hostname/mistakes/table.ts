@@ -35,6 +35,9 @@ const WITHOUT_SPACES = 'Enter one hostname, without spaces'
 
 const remove = (part: RegExp) => (text: string) => text.replace(part, '')
 
+/** For a row that removes what it finds. */
+const removed = (pattern: RegExp) => ({ pattern, repair: remove(pattern) })
+
 /** Returns the part of a string that the first group of a pattern matches. */
 const find = (pattern: RegExp) => (text: string) => pattern.exec(text)?.[1]
 
@@ -166,9 +169,8 @@ export const rows: readonly MistakeKind[] = [
   },
   {
     reason: 'bullet',
-    pattern: /^[\u00b7\u2022\u2023\u2043\u25cf\u25e6\u25aa]+\s*/,
+    ...removed(/^[\u00b7\u2022\u2023\u2043\u25cf\u25e6\u25aa]+\s*/),
     problem: 'begins with a bullet',
-    repair: remove(/^[\u00b7\u2022\u2023\u2043\u25cf\u25e6\u25aa]+\s*/),
   },
   {
     reason: 'remark',
@@ -182,12 +184,11 @@ export const rows: readonly MistakeKind[] = [
     problem: 'contains an HTML character reference, which is not decoded',
     advice: 'Enter the character itself',
   },
-  { reason: 'equals_sign', pattern: /^=/, problem: 'begins with "="', repair: remove(/^=/) },
+  { reason: 'equals_sign', ...removed(/^=/), problem: 'begins with "="' },
   {
     reason: 'leading_separator',
-    pattern: /^[,;|\u3001\uff0c\uff1b]+/,
+    ...removed(/^[,;|\u3001\uff0c\uff1b]+/),
     problem: 'begins with a separator',
-    repair: remove(/^[,;|\u3001\uff0c\uff1b]+/),
   },
   {
     reason: 'trailing_punctuation',

@@ -6,8 +6,8 @@ import { createRandom } from '../../random.ts'
 import { containsPunctuation, isKnownToTr46, toALabelsByTr46, toUnicode } from './by-tr46.ts'
 
 /** `null` for a name that is not allowed. */
-function read(name: string, acceptsPunctuation = false): string | null {
-  const reading = toALabels(name, { acceptsPunctuation })
+function read(name: string, acceptsMore = false): string | null {
+  const reading = toALabels(name, { acceptsMore })
   return typeof reading === 'string' ? reading : null
 }
 

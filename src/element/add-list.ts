@@ -1,14 +1,10 @@
-import type { CallError } from '../client/errors.ts'
 import { previewAll, type RegisterAllOptions, type RegisterResult, registerAll } from '../client/operations.ts'
 import type { PreviewResult } from '../wire/results.ts'
 import { type PastedTable, readFile, readList } from './read-list.ts'
-import { Records, type WantedRecord } from './records.ts'
-import { NameList } from './rows.ts'
+import { type Attempt, keyOf, listRecords, type WantedRecord } from './records.ts'
+import { isWrong, NameList, problems } from './rows.ts'
 import type { RegisteredName } from './types.ts'
-import { type Ending, isLimit, isNotOffered, type Sentence, type Surroundings, Work } from './work.ts'
-
-/** The states of rows with a problem. */
-export const problems = ['correctable', 'guessed', 'hopeless', 'waiting', 'full'] as const
+import { type Ending, hasCode, isNotOffered, type Sentence, type Surroundings, Work } from './work.ts'
 
 /** How long reading a pasted list may block the page, in milliseconds. */
 const SLICE = 12
@@ -17,7 +13,8 @@ const SLICE = 12
 export class AddList {
   readonly names = new NameList()
   readonly work: Work
-  readonly #records = new Records()
+  /** The looks for each DNS record, by its key. */
+  readonly #attempts = new Map<string, readonly Attempt[]>()
   /** Which text was copied last. */
   copied: string | undefined
   /** What has happened. */
@@ -132,21 +129,27 @@ export class AddList {
   }
   /** The DNS records for which names wait. */
   get records(): readonly WantedRecord[] {
-    return this.#records.list(this.names.rows)
+    return listRecords(this.names.rows, this.#attempts)
   }
   /** Checks the names again that wait for a record. The button keeps the focus meanwhile, so it is not disabled. */
-  async checkRecord(wanted: WantedRecord): Promise<void> {
+  async checkRecord({ key, record: { zone } }: WantedRecord): Promise<void> {
     const { names, work } = this
     if (work.kind) return
-    names.recheck(this.#records.begin(names.rows, wanted))
+    const ids = new Set(names.rows.flatMap(({ id, record }) => (record && keyOf(record) === key ? id : [])))
+    names.recheck(({ id }) => ids.has(id))
     await this.check()
-    const { zone } = wanted.record
-    const ready = names.count('ready')
-    const end = this.#records.end(names.rows, new Date())
-    if (end === 'found') {
+    const rows = names.rows.filter(({ id }) => ids.has(id))
+    const missing = rows.filter(isWrong).find(({ record }) => record)
+    if (missing) {
+      const { message } = missing.rejection
+      const reason = 'reason' in missing.rejection ? missing.rejection.reason : ''
+      this.#attempts.set(key, [...(this.#attempts.get(key) ?? []), { at: new Date(), reason, message }])
+      this.#around.say(words => words.recordMissing(zone))
+    } else if (rows.every(({ state }) => state !== 'unchecked')) {
+      const ready = names.count('ready')
       this.#report(words => words.recordFound(zone, ready))
       this.#around.focus('#add-status')
-    } else if (end === 'missing') this.#around.say(words => words.recordMissing(zone))
+    }
     this.#around.changed()
   }
   /** Notes that a text was copied, or only selected, because the browser does not allow copying. */
@@ -163,17 +166,17 @@ export class AddList {
 
   async check(): Promise<void> {
     const { names } = this
-    const waiting = names.texts('unchecked')
+    const unchecked = names.texts('unchecked')
     this.#begin()
-    const ending = await this.work.run('check', waiting.length, async (options, onStep) => {
+    const ending = await this.work.run('check', unchecked.length, async (options, onStep) => {
       const onProgress = ({ done, results }: { done: number; results: readonly PreviewResult[] }) => {
         names.enterPreviews(results)
         onStep(done)
       }
       try {
-        if (waiting.length > 0) names.enterRoom((await previewAll(waiting, { ...options, onProgress })).room)
+        if (unchecked.length > 0) names.enterRoom((await previewAll(unchecked, { ...options, onProgress })).room)
       } catch (error) {
-        if (!isNotOffered(error) || (error as CallError).code === 'insufficient_scope') throw error
+        if (!isNotOffered(error)) throw error
         names.skipPreviews()
       }
     })
@@ -190,16 +193,16 @@ export class AddList {
 
   async register(): Promise<void> {
     const { names } = this
-    const waiting = names.texts('ready')
+    const total = names.count('ready')
     const registered: RegisteredName[] = []
     this.isFiltered = false
     this.notice = undefined
     this.#begin()
-    const ending = await this.work.run('register', waiting.length, async (options, onStep) => {
+    const ending = await this.work.run('register', total, async (options, onStep) => {
       const onProgress = ({ results }: { results: readonly RegisterResult[] }) => {
         names.enterRegistrations(results)
         for (const result of results) if (result.status !== 'invalid') registered.push(result)
-        onStep(waiting.length - names.count('ready'))
+        onStep(total - names.count('ready'))
       }
       await this.#registerWhatFits({ ...options, onProgress })
     })
@@ -223,7 +226,7 @@ export class AddList {
       try {
         await registerAll(rest, options)
       } catch (error) {
-        if (!isLimit(error)) throw error
+        if (!hasCode(error, 'domain_limit_reached')) throw error
         size = Math.min(size, names.count('ready')) >> 1
         if (size > 0) continue
         names.enterRoom(0)

@@ -2,10 +2,10 @@ import { html, nothing, type TemplateResult } from 'lit'
 import { live } from 'lit/directives/live.js'
 import { ref } from 'lit/directives/ref.js'
 import type { InvalidPreview } from '../wire/results.ts'
-import { type AddList, problems } from './add-list.ts'
+import type { AddList } from './add-list.ts'
 import { around, button, progress, warn } from './pieces.ts'
 import { recordsView } from './records-view.ts'
-import { isWrong, type Row, type RowState, recordOf, suggestionOf, type WrongRow } from './rows.ts'
+import { isWrong, problems, type Row, type RowState, suggestionOf, type WrongRow } from './rows.ts'
 import { display } from './team-list.ts'
 import type { WindowedList } from './windowed-list.ts'
 import type { ElementWords } from './words.ts'
@@ -23,9 +23,8 @@ export function addView(
   const [unchecked, ready, corrections] = [names.count('unchecked'), names.count('ready'), names.count('correctable')]
   const full = names.count('full')
   const problemCount = names.count(...problems)
-  list.show(model.isFiltered ? names.rows.filter(row => isWrong(row) || row.state === 'full') : names.rows, row =>
-    isWrong(row) ? wrongRowView(row, words) : rowView(row, words),
-  )
+  const shown = model.isFiltered ? names.rows.filter(({ state }) => problems.includes(state)) : names.rows
+  list.show(shown, row => (isWrong(row) ? wrongRowView(row, words) : rowView(row, words)))
   const status = work.status ?? model.status
   const where = model.isDone && isListed ? ` ${words.whereRegistered}` : ''
   const filters = () => [filter(false, words.all(names.size)), filter(true, words.problems(problemCount))]
@@ -245,8 +244,7 @@ const editor = (text: string, draft: string, words: ElementWords): TemplateResul
  * the name already.
  */
 function explain(row: WrongRow, words: ElementWords): string {
-  const { rejection, text } = row
-  const record = recordOf(row)
+  const { rejection, text, record } = row
   if (record) return words.waitsFor(record.name)
   const reason = 'reason' in rejection ? rejection.reason : undefined
   const sentence = reason !== undefined && Object.hasOwn(words.reasons, reason) ? words.reasons[reason] : undefined

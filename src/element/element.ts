@@ -6,18 +6,12 @@ import { style } from './style.ts'
 import { type Entry, TeamList } from './team-list.ts'
 import { teamView } from './team-view.ts'
 import type { ElementOptions, RenderState } from './types.ts'
-import { WindowedList } from './windowed-list.ts'
+import { nextFrame, WindowedList } from './windowed-list.ts'
 import { completeWords, type ElementWords } from './words.ts'
 import type { Sentence, Surroundings } from './work.ts'
 
 /** Milliseconds between two drawings of progress. */
 const BETWEEN_DRAWINGS = 100
-
-/** Where the focus was before a drawing. */
-interface Focused {
-  readonly part: string
-  readonly row: HTMLElement | null
-}
 
 /** What the element is and does in a page. The views are what it shows; the two lists are what it knows. */
 export class Page extends LitElement {
@@ -35,11 +29,9 @@ export class Page extends LitElement {
   readonly #pasted = new WindowedList<Row>()
   readonly #registered = new WindowedList<Entry>()
   #lists: { readonly key: string; readonly adding: AddList; readonly team: TeamList } | undefined
-  #words = completeWords({})
   #spoken: Sentence | undefined
   /** A selector of what gets the focus after the next drawing. */
   #wanted: string | undefined
-  #focused: Focused | undefined
   #progress: ReturnType<typeof setTimeout> | undefined
   #guarded: Window | null = null
 
@@ -74,17 +66,11 @@ export class Page extends LitElement {
    * focus goes is settled at once, before the next key.
    */
   protected override async scheduleUpdate(): Promise<void> {
-    if (this.hasUpdated && this.#wanted === undefined) {
-      const { hidden, defaultView } = this.ownerDocument
-      // A page that is hidden draws no frames.
-      if (hidden || !defaultView) await new Promise(resolve => setTimeout(resolve, BETWEEN_DRAWINGS))
-      else await new Promise(resolve => defaultView.requestAnimationFrame(resolve))
-    }
+    if (this.hasUpdated && this.#wanted === undefined) await nextFrame(this.ownerDocument)
     await super.scheduleUpdate()
   }
 
-  protected override willUpdate(changed: PropertyValues<this>): void {
-    if (changed.has('words')) this.#words = completeWords(this.words)
+  protected override willUpdate(): void {
     // Only another service or another team means other lists. The page's own URL may change meanwhile.
     const { url, baseURI } = this
     const key = url != null && URL.canParse(url, baseURI) ? `${url} ${this.options?.teamId ?? ''}` : undefined
@@ -93,28 +79,30 @@ export class Page extends LitElement {
       this.#lists?.team.work.stop()
       this.#lists = key === undefined ? undefined : this.#open(key, url as string)
     }
-    const node = this.shadowRoot?.activeElement
-    const part = node?.closest('[part=names]') ? '[part=names]' : '[part=add]'
-    this.#focused = node ? { part, row: node.closest<HTMLElement>('.row') } : undefined
   }
   protected override render() {
-    if (!this.#lists) return html`<p>${this.#words.missingUrl}</p>`
+    const words = completeWords(this.words)
+    if (!this.#lists) return html`<p>${words.missingUrl}</p>`
     const { adding, team } = this.#lists
-    return html`<div class="spoken" role="status" aria-live="polite">${this.#spoken?.(this.#words)}</div>
-      ${addView(adding, this.#words, this.#pasted, team.isOffered === true)}
-      ${teamView(team, this.#words, this.#registered, this.renderState)}`
+    return html`<div class="spoken" role="status" aria-live="polite">${this.#spoken?.(words)}</div>
+      ${addView(adding, words, this.#pasted, team.isOffered === true)}
+      ${teamView(team, words, this.#registered, this.renderState)}`
   }
-  protected override updated(): void {
+  protected override update(changed: PropertyValues<this>): void {
+    const focused = this.shadowRoot?.activeElement
+    const part = focused?.closest('[part=names]') ? '[part=names]' : '[part=add]'
+    const row = focused?.closest<HTMLElement>('.row') ?? null
+    super.update(changed)
     this.#pasted.draw()
     this.#registered.draw()
     const wanted = this.#wanted
     this.#wanted = undefined
     // The focus of the rest of the page is its own.
-    if (this.#focused) this.#settleFocus(this.#focused, wanted)
+    if (focused) this.#settleFocus(part, row, wanted)
   }
 
   /** To what is wanted, unless the user is in a row; or near to what is gone, but never to a control of another row. */
-  #settleFocus({ part, row }: Focused, wanted: string | undefined): void {
+  #settleFocus(part: string, row: HTMLElement | null, wanted: string | undefined): void {
     const isLost = !this.shadowRoot?.activeElement?.checkVisibility()
     const { id = '', index } = row?.dataset ?? {}
     const own = `${part} .row[data-id="${CSS.escape(id)}"]`

@@ -9,6 +9,8 @@ export type Row = {
   readonly origin: string
   /** What is sent: the pasted text, a correction, or what the user wrote instead. No two rows have the same text. */
   readonly text: string
+  /** The DNS record that the service wants for the name. It stays while the name is checked again. */
+  readonly record?: DnsRecord | undefined
 } & (
   | { readonly state: 'unchecked'; readonly domain?: undefined }
   /** `full`: the team's limit leaves no room. The canonical form is unknown if the service offers no previews. */
@@ -33,21 +35,20 @@ interface WrongStatus {
 export type WrongRow = Row & WrongStatus
 export type RowState = Row['state']
 
+/** The states of rows with a problem. */
+export const problems: readonly RowState[] = ['correctable', 'guessed', 'hopeless', 'waiting', 'full']
+
 export const isWrong = (row: Row): row is WrongRow => 'rejection' in row
 
 /** The hostname that the service suggests in place of the row's text. */
 export const suggestionOf = ({ rejection }: WrongRow): string | undefined =>
   'suggestion' in rejection ? rejection.suggestion : undefined
 
-/** The DNS record that the service wants for a name. */
-export function recordOf({ rejection }: Pick<WrongStatus, 'rejection'>): DnsRecord | undefined {
-  const record = 'record' in rejection ? rejection.record : undefined
-  const isWhole = record && [record.type, record.name, record.host, record.zone, record.value].every(isText)
-  return isWhole ? record : undefined
-}
+export const recordFields = ['zone', 'type', 'host', 'name', 'value'] as const
 
-function toWrong(rejection: InvalidPreview | InvalidResult): WrongStatus {
-  if (recordOf({ rejection })) return { state: 'waiting', rejection }
+function toWrong(rejection: InvalidPreview | InvalidResult): WrongStatus & Pick<Row, 'record'> {
+  const record = 'record' in rejection ? rejection.record : undefined
+  if (record && recordFields.every(field => isText(record[field]))) return { state: 'waiting', rejection, record }
   if (!('suggestion' in rejection && rejection.suggestion)) return { state: 'hopeless', rejection }
   return { state: rejection.certain ? 'correctable' : 'guessed', rejection }
 }
@@ -167,7 +168,8 @@ export class NameList {
     this.recheck(row => row.state === 'full' || (isWrong(row) && ownConflicts.has(row.rejection.code)))
   }
   recheck(isRechecked: (row: Row) => boolean): void {
-    for (const row of this.rows) if (isRechecked(row)) this.#put({ ...toBase(row), state: 'unchecked' })
+    for (const row of this.rows)
+      if (isRechecked(row)) this.#put({ ...toBase(row), record: row.record, state: 'unchecked' })
   }
 
   #find(text: string): Row | undefined {

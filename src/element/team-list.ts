@@ -1,9 +1,8 @@
-import { CallError } from '../client/errors.ts'
 import { listAll } from '../client/list-all.ts'
 import { deleteAll } from '../client/operations.ts'
 import { showHostname } from '../hostname/display-rules.ts'
 import type { ListedDomain } from '../wire/results.ts'
-import { isNotOffered, type Sentence, type Surroundings, Work } from './work.ts'
+import { hasCode, isNotOffered, type Sentence, type Surroundings, Work } from './work.ts'
 
 /** The service accepts only known top-level domains, so the element needs no list of them, which is large. */
 export const display = (domain: string): string => showHostname(domain, () => true)
@@ -27,7 +26,7 @@ export class TeamList {
   entries: readonly Entry[] = []
   /** The rest of the names, if there are more. */
   rest: Names | undefined
-  /** Whether the service lists names; unknown until it has responded. */
+  /** Whether the service lists names, for this user; unknown until it has responded. */
   isOffered: boolean | undefined
   mayDelete = false
   isLoading = false
@@ -74,15 +73,13 @@ export class TeamList {
     this.letters = letters.trim().toLowerCase()
     this.asked = undefined
     // An emptied field shows all names again.
-    if (this.letters === '' && this.question !== '') this.#ask('')
+    if (this.letters === '' && this.question !== '') this.search()
     this.#around.changed()
   }
   search(): void {
     // What is typed has narrowed the names already.
-    if (!this.#isNarrowing || this.entries.length === 0) this.#ask(this.letters)
-  }
-  #ask(question: string): void {
-    this.question = question
+    if (this.#isNarrowing && this.entries.length > 0) return
+    this.question = this.letters
     void this.load()
   }
 
@@ -108,7 +105,7 @@ export class TeamList {
         }
       } catch (error) {
         // No name matches what is no hostname, and none is below a wildcard or an IP address.
-        if (!(error instanceof CallError && error.code === 'invalid_request')) throw error
+        if (!hasCode(error, 'invalid_request')) throw error
       }
     }
     if (isFound) return
@@ -141,7 +138,7 @@ export class TeamList {
       if (this.entries.length > 0) this.mayDelete ||= await this.#canDelete()
     } catch (error) {
       if (turn !== this.#turn) return
-      this.isOffered = !isNotOffered(error)
+      this.isOffered = !isNotOffered(error) && !hasCode(error, 'insufficient_scope')
       if (!this.isOffered) return
       this.entries = before
       if (before.length === 0) this.rest = undefined

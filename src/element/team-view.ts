@@ -94,14 +94,14 @@ function entryView(
   renderState: RenderState | null,
 ): TemplateResult {
   const { id, domain, createdAt, shown } = entry
-  const { mayDelete } = model
+  const { mayDelete, work } = model
   return html`<div class="row team" part="row" role="listitem" tabindex="-1" data-id=${id}>
     <label class="pick"><input type="checkbox" ?hidden=${!mayDelete} .checked=${live(model.isChosen(entry))}>
       <span class="name" part="name"><bdi dir="ltr">${shown}</bdi></span></label>
     <span class="about"><span part="own-state"><slot name=${domain}>${stateOf(entry, renderState)}</slot></span>
       <time class="state" part="state" datetime=${createdAt}>${dates.format(new Date(createdAt))}</time></span>
-    <button type="button" class="plain bin" part="button plain" ?hidden=${!mayDelete}
-      aria-label=${words.deleteOne(shown)}>✕</button></div>`
+    <button type="button" class="plain bin" part="button plain" aria-label=${words.deleteOne(shown)}
+      ?hidden=${!mayDelete} ?disabled=${work.kind !== undefined}>✕</button></div>`
 }
 
 /** What the application shows of each entry, as long as it gives no other function: a node is made once. */

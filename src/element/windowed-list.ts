@@ -6,6 +6,16 @@ const OVERSCAN = 300
 /** The assumed height of an entry that has not been drawn yet, in pixels. */
 const ASSUMED_HEIGHT = 52
 
+/** Milliseconds after which a frame is not waited for any more. */
+const LONGEST_FRAME = 100
+
+/** Waits for the next frame of a document. A page that is hidden, or whose window has been closed, draws none. */
+export const nextFrame = ({ defaultView }: Document): Promise<unknown> =>
+  new Promise(resolve => {
+    defaultView?.requestAnimationFrame(resolve)
+    setTimeout(resolve, LONGEST_FRAME)
+  })
+
 interface Keyed {
   readonly id: number | string
 }
@@ -38,13 +48,12 @@ export class WindowedList<Entry extends Keyed> {
     this.#entries = entries
     this.#draw = draw
   }
-  readonly plan = (): void => {
-    if (this.#isPlanned) return
+  readonly plan = async (): Promise<void> => {
+    if (this.#isPlanned || !this.#box) return
     this.#isPlanned = true
-    this.#box?.ownerDocument.defaultView?.requestAnimationFrame(() => {
-      this.#isPlanned = false
-      this.draw()
-    })
+    await nextFrame(this.#box.ownerDocument)
+    this.#isPlanned = false
+    this.draw()
   }
   scrollToTop(): void {
     if (this.#box) this.#box.scrollTop = 0
@@ -61,7 +70,7 @@ export class WindowedList<Entry extends Keyed> {
       this.#staleFrom = 0
     }
     this.#width = clientWidth
-    this.plan()
+    void this.plan()
   }
 
   draw(): void {

@@ -124,13 +124,11 @@ export class Work {
   }
 }
 
-export const isLimit = (error: unknown): boolean => error instanceof CallError && error.code === 'domain_limit_reached'
+export const hasCode = (error: unknown, code: string): boolean => error instanceof CallError && error.code === code
 
-/** Whether the service does not offer an operation, or not to this user. */
+/** Whether the service does not offer an operation. */
 export const isNotOffered = (error: unknown): boolean =>
-  error instanceof CallError &&
-  (error.status === 404 || error.status === 405 || error.code === 'insufficient_scope') &&
-  error.code !== 'team_not_found'
+  error instanceof CallError && (error.status === 404 || error.status === 405) && error.code !== 'team_not_found'
 
 /** A wrong option is a mistake of the page, and not a failed call. */
 const toCallError = (error: unknown): CallError =>

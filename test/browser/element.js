@@ -358,19 +358,6 @@ for (const [status, error, headers, sentence] of [
   })
 }
 
-test('a session that has ended is reported as soon as the page opens', async () => {
-  intercept = (_, response) => answer(response, 401, { error: 'unauthorized', message: 'Log in.' })
-  await visit(
-    async page => {
-      await page.getByRole('alert').getByText('Sign in again').waitFor()
-      intercept = undefined
-      await button(page, 'Try again').click()
-      await page.getByText('No names yet').waitFor()
-    },
-    { expected: /status of 401/ },
-  )
-})
-
 test('a service on another origin is called with its cookie, if the page says so', async () => {
   const origin = new URL(address).origin
   const other = createServer((request, response) => {
@@ -404,35 +391,6 @@ test('a service on another origin is called with its cookie, if the page says so
     other.closeAllConnections()
     other.close()
   }
-})
-
-test('a service that says to wait for a second is called again after it, without a click', async () => {
-  let posts = 0
-  intercept = (request, response) => {
-    if (request.url !== '/v1/domains/preview') return false
-    posts += 1
-    return posts === 1 && answer(response, 429, { error: 'too_many_requests', message: '' }, { 'Retry-After': '1' })
-  }
-  await visit(
-    async page => {
-      await paste(page, 'a.example.com\nb.example.com')
-      await button(page, 'Register 2 names').waitFor()
-    },
-    { expected: /status of 429/ },
-  )
-})
-
-test('for a team near its limit, names are checked, and those that have no room are named', async () => {
-  serve({ maxDomains: 3 })
-  await visit(async page => {
-    await paste(page, 'a.example.com\nb.example.com\nc.example.com')
-    await button(page, 'Register 3 names').click()
-    await waitFor(page, 'Done: 3 names registered')
-    await button(page, 'Clear the list').click()
-    await paste(page, 'a.example.com\nd.example.com\nhttps://e.example.com/')
-    await page.locator('.state', { hasText: 'No room' }).first().waitFor()
-    await button(page, 'Use e.example.com').waitFor()
-  })
 })
 
 test('as many of the pasted names can be registered as the limit has room for, and the check is one call', async () => {

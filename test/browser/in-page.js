@@ -281,6 +281,7 @@ Object.assign(checks, {
     page.find('.confirm').click()
     await until(() => /^Deleted [1-9]/.test(page.find('#names-status').textContent))
     equal(page.find('[part=names] progress').checkVisibility(), true)
+    equal(page.find('.bin').disabled, true)
     await page.press('Stop')
     await until(() => /names deleted\.$/.test(page.find('#names-status').textContent))
 
@@ -301,6 +302,22 @@ Object.assign(checks, {
     box.width = 300
     await until(() => first.getBoundingClientRect().height > height)
     await until(() => second.getBoundingClientRect().top >= first.getBoundingClientRect().bottom)
+  },
+
+  async 'it goes on in the page if its frame is gone before it has drawn'() {
+    const box = document.createElement('iframe')
+    document.body.append(box)
+    const { element, find } = open()
+    await until(() => find('section'))
+    box.contentDocument.body.append(element)
+    await frame()
+    await frame()
+    element.words = { addTitle: 'Moved' }
+    // The frame is asked for in a microtask, and would come in a later task.
+    for (let turn = 0; turn < 20; turn += 1) await null
+    box.remove()
+    document.body.append(element)
+    await until(() => find('#add-title').textContent === 'Moved')
   },
 
   async 'it works in the document of a window that the page opens'() {

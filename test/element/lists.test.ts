@@ -135,6 +135,14 @@ test('names that need a DNS record wait in one card for each record, and are che
   const expected = { at: expect.any(Date), reason: 'not_verified', message: 'Add it to example.com.' }
   expect(adding.records[0]?.attempts).toEqual([expected])
 
+  const stopped = adding.checkRecord(first)
+  adding.work.stop()
+  await stopped
+  expect(shown().map(([, ...rest]) => rest)).toEqual([
+    [17, 1],
+    [1, 0],
+  ])
+
   proven.add('example.com').add('example.org')
   await adding.checkRecord(first)
   expect(shown()).toEqual([[record('example.org'), 1, 0]])

@@ -36,17 +36,24 @@ export const openDatabase = (file = ':memory:', { readOnly = false } = {}) => op
 
 function openInWebAssembly(file: string, readOnly: boolean): TestDatabase {
   const database = new sqlite3.Database(file, { readOnly })
+  // This build frees the memory of statements only when the database is closed.
+  const statements = new Map<string, sqlite3.Statement>()
+  function prepareOnce(sql: string): sqlite3.Statement {
+    const statement = statements.get(sql) ?? database.prepare(sql)
+    statements.set(sql, statement)
+    return statement
+  }
   return {
     exec: sql => database.exec(sql),
     close: () => database.close(),
     prepare(sql) {
-      let statement = database.prepare(sql)
+      prepareOnce(sql)
       function all(...values: unknown[]) {
         try {
-          return statement.all(values as SqliteValue[])
+          return prepareOnce(sql).all(values as SqliteValue[])
         } catch (error) {
-          // After a failure, a statement accepts no more parameters, so it is prepared again.
-          if (database.isOpen) statement = database.prepare(sql)
+          // A failure ends a statement, so it is prepared again.
+          statements.delete(sql)
           throw error
         }
       }

@@ -68,6 +68,13 @@ export const isFunction = (value: unknown): boolean => typeof value === 'functio
 export const hasMethods = (value: unknown, ...names: readonly string[]): boolean =>
   isObject(value) && names.every(name => isFunction(value[name]))
 
+export const booleanRule: Rule = { holds: optional(value => typeof value === 'boolean'), expected: 'true or false' }
+
+export const countRule: Rule = {
+  holds: optional(count => Number.isInteger(count) && Number(count) > 0),
+  expected: 'an integer above 0',
+}
+
 /** How much of a string a message shows, in UTF-16 code units. */
 const LONGEST_SHOWN = 200
 

@@ -1,4 +1,4 @@
-import { isText, optional, type Rules } from '../options.ts'
+import { booleanRule, isText } from '../options.ts'
 import {
   countDeleted,
   countTotals,
@@ -49,8 +49,6 @@ export class RegisterAllError extends NamesError<RegisterResult> {
   override readonly name = 'RegisterAllError'
 }
 
-const ownRules: Rules = { fix: { holds: optional(value => typeof value === 'boolean'), expected: 'true or false' } }
-
 /**
  * Registers any number of hostnames, by calling a service that offers this operation. Sends the names in calls of 100,
  * four at once.
@@ -85,7 +83,7 @@ const ownRules: Rules = { fix: { holds: optional(value => typeof value === 'bool
  */
 export function registerAll(domains: Names, options: RegisterAllOptions): Run<RegisterResult, RegisterAllResult> {
   const send = toSend<RegisterResult>({ path: '', fields: registerFields, fix: options?.fix === true })
-  const operation = { send, Failure: RegisterAllError, ownRules }
+  const operation = { send, Failure: RegisterAllError, ownRules: { fix: booleanRule } }
   return createRun(domains, options, operation, results => ({ results, totals: countTotals(results) }))
 }
 

@@ -1,4 +1,4 @@
-import { describe, isFunction, isText, optional, type Rule, type Rules, requireOptions } from '../options.ts'
+import { countRule, describe, isFunction, isText, type Rules, requireOptions } from '../options.ts'
 import { type CallFailure, type CallOptions, callRules, DEFAULT_PATIENCE, onProgressRule } from './call.ts'
 import type { NamesError, NamesState } from './errors.ts'
 import {
@@ -50,12 +50,7 @@ export interface NamesOperation<Result> {
   readonly ownRules?: Rules
 }
 
-export const concurrencyRule: Rule = {
-  holds: optional(count => Number.isInteger(count) && Number(count) > 0),
-  expected: 'an integer above 0',
-}
-
-const runRules: Rules = { ...callRules, concurrency: concurrencyRule, onProgress: onProgressRule }
+const runRules: Rules = { ...callRules, concurrency: countRule, onProgress: onProgressRule }
 
 /**
  * Work that begins when you use `await` or `for await`, and that is done once: use one of them. `await` collects all

@@ -1,10 +1,10 @@
-import { optional, type Rules, requireOptions } from '../options.ts'
+import { booleanRule, countRule, optional, type Rules, requireOptions } from '../options.ts'
 import type { InvalidPreview, InvalidResult } from '../wire/results.ts'
 import { type CallOptions, callRules, toSafeText } from './call.ts'
 import { CallError, type Failure } from './errors.ts'
 import { listAll } from './list-all.ts'
 import { deleteAll, previewAll, registerAll } from './operations.ts'
-import { concurrencyRule, type Names, type NamesOptions } from './run.ts'
+import type { Names, NamesOptions } from './run.ts'
 
 type SharedOptions = CallOptions & Pick<NamesOptions<unknown>, 'concurrency'>
 
@@ -53,8 +53,8 @@ export class SyncAllError extends CallError {
 
 const syncRules: Rules = {
   ...callRules,
-  concurrency: concurrencyRule,
-  dryRun: { holds: optional(value => typeof value === 'boolean'), expected: 'true or false' },
+  concurrency: countRule,
+  dryRun: booleanRule,
   mostDeletions: {
     holds: optional(share => typeof share === 'number' && share >= 0 && share <= 1),
     expected: 'a share from 0 to 1, such as 0.3',

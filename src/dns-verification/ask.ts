@@ -6,7 +6,7 @@ export type Answer<T> = { readonly value: T } | { readonly cause: string }
 
 /** Asks the DNS for one call. Never rejects. */
 export interface Ask {
-  /** Returns the texts at a name; none if the DNS says that there are none. Asks about each name once. */
+  /** Returns the texts at a name; none if the DNS says that there are none. */
   texts(name: string, zone: string): Promise<Answer<readonly string[]>>
   /** Returns for how many seconds resolvers remember that a name of a zone does not exist. */
   negativeTtl(zone: string): Promise<Answer<number>>
@@ -40,7 +40,6 @@ export function createAsk(resolver: Resolver, { signal, queryTimeLimit, atOnce }
     for (const enter of waiting.splice(0)) enter()
   }
   signal.addEventListener('abort', end, { once: true })
-  const asked = new Map<string, Promise<Answer<readonly string[]>>>()
   let count = 0
   let isAnswered = false
   let silence: { readonly error: unknown; readonly cause: string } | undefined
@@ -77,11 +76,7 @@ export function createAsk(resolver: Resolver, { signal, queryTimeLimit, atOnce }
   }
 
   return {
-    texts(name, zone) {
-      const answer = asked.get(name) ?? ask<readonly string[]>([], signal => resolveTexts(name, zone, signal))
-      asked.set(name, answer)
-      return answer
-    },
+    texts: (name, zone) => ask<readonly string[]>([], signal => resolveTexts(name, zone, signal)),
     negativeTtl: async zone => (negativeTtl ? ask(0, () => negativeTtl(zone)) : { value: 0 }),
     count: () => count,
     failure() {

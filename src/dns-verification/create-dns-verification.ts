@@ -1,7 +1,16 @@
 import { createFailureLog, ignoreErrors } from '../errors/failure-log.ts'
 import { classifyHostname } from '../hostname/classify.ts'
 import type { CheckNames } from '../operations/check-names.ts'
-import { isFunction, isText, matches, optional, type Rules, requireOptions } from '../options.ts'
+import {
+  booleanRule,
+  countRule,
+  isFunction,
+  isText,
+  matches,
+  optional,
+  type Rules,
+  requireOptions,
+} from '../options.ts'
 import { baseOf, isWildcard } from '../rules/name.ts'
 import type { DnsRecord } from '../rules/submitted.ts'
 import type { DomainStore } from '../store/contract.ts'
@@ -124,9 +133,9 @@ const verificationRules: Rules = {
     holds: optional(servers => Array.isArray(servers) && servers.length > 0 && servers.every(isText)),
     expected: 'an array of IP addresses, perhaps with a port, such as ["192.0.2.53"]',
   },
-  asksZoneServers: { holds: optional(value => typeof value === 'boolean'), expected: 'true or false' },
+  asksZoneServers: booleanRule,
   timeLimit: timeLimitRule,
-  atOnce: { holds: optional(count => Number.isInteger(count) && Number(count) > 0), expected: 'an integer above 0' },
+  atOnce: countRule,
   onError: { holds: optional(isFunction), expected: 'a function that takes an error' },
 }
 

@@ -49,20 +49,12 @@ export async function consumePoint(
   key: string,
   deadline: Deadline,
 ): Promise<Record<string, string>> {
-  let isAllowed = true
-  let answer: unknown
-  let result: RateLimiterResult
-  try {
-    try {
-      answer = await deadline.wait(limiter.consume(key, 1))
-    } catch (reason) {
-      isAllowed = false
-      answer = reason
-    }
-    result = toResult(answer)
-  } catch (cause) {
-    throw internalError('The rate limit could not be checked; nothing was changed.', cause)
-  }
+  const consume = async () => deadline.wait(limiter.consume(key, 1))
+  const { answer, isAllowed } = await consume().then(
+    answer => ({ answer, isAllowed: true }),
+    (answer: unknown) => ({ answer, isAllowed: false }),
+  )
+  const result = toResult(answer)
   const fields = toFields(limiter, result)
   if (isAllowed) return fields
   throw tooManyRequests(toSeconds(result.msBeforeNext) ?? RETRY_AFTER_UNKNOWN, fields)
@@ -77,8 +69,9 @@ function toResult(answer: unknown): RateLimiterResult {
   if (isNumber(msBeforeNext) && isNumber(remainingPoints)) {
     return { msBeforeNext: Number(msBeforeNext), remainingPoints: Number(remainingPoints) }
   }
-  if (answer instanceof Error) throw answer
-  throw new TypeError('The rate limiter must return msBeforeNext and remainingPoints', { cause: answer })
+  const message = 'The rate limiter must return msBeforeNext and remainingPoints'
+  const cause = answer instanceof Error ? answer : new TypeError(message, { cause: answer })
+  throw internalError('The rate limit could not be checked; nothing was changed.', cause)
 }
 
 const isNumber = (value: unknown): value is number | bigint =>

@@ -2,7 +2,7 @@ import { DEFAULT_BODY_LIMIT, DEFAULT_OPERATIONS, DEFAULT_PATH, handlerRules, pat
 import type { OperationName } from '../http/request.ts'
 import { operations as routes } from '../http/routes.ts'
 import { DEFAULT_PREFIX } from '../keys/api-key.ts'
-import { optional, type Rules, requireOptions } from '../options.ts'
+import { booleanRule, optional, type Rules, requireOptions } from '../options.ts'
 import { describePaths, type Paths } from './operations.ts'
 import { findUsedSchemas, type Schemas } from './schemas.ts'
 import { webhooks as described, type Webhooks } from './webhooks.ts'
@@ -75,7 +75,6 @@ export interface OpenApiOptions<Path extends string = string, Name extends Opera
 }
 
 const isPlainObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
-const booleanRule = { holds: optional(value => typeof value === 'boolean'), expected: 'true or false' }
 
 const openapiRules: Rules = {
   info: { holds: optional(isPlainObject), expected: 'an object, such as { title: "Monitoring", version: "2.3" }' },

@@ -1,5 +1,5 @@
 import { createFailureLog, ignoreErrors } from '../errors/failure-log.ts'
-import { isFunction, optional, type Rule, requireOptions } from '../options.ts'
+import { countRule, isFunction, optional, requireOptions } from '../options.ts'
 import { ancestorsOf, isWildcard, type Name, wildcardOver } from '../rules/name.ts'
 import type { Change, Registration } from '../rules/registration.ts'
 import type { DomainStore } from '../store/contract.ts'
@@ -33,11 +33,6 @@ export interface OwnerLookup {
   find(host: string): Promise<Registration | null>
   /** Forgets what changes concern. Call it from your store's `synchronize`. */
   forget(changes: readonly Pick<Change, 'domain'>[]): void
-}
-
-const countRule: Rule = {
-  holds: optional(count => Number.isInteger(count) && Number(count) > 0),
-  expected: 'an integer above 0',
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isFunction, optional, type Rules } from '../options.ts'
+import { booleanRule, isFunction, type Rules } from '../options.ts'
 import { timeLimitRule } from '../time/deadline.ts'
 import { fromBridge, type PostgresBridge, type PostgresTransaction } from './bridge.ts'
 import type { Database } from './connection.ts'
@@ -33,7 +33,7 @@ export interface DriverOptions {
 export const driverRules = {
   // {@link toDatabase} checks this option and says what is wrong.
   database: { holds: () => true, expected: 'a pool' },
-  preparedStatements: { holds: optional(value => typeof value === 'boolean'), expected: 'true or false' },
+  preparedStatements: booleanRule,
   timeLimit: timeLimitRule,
 } satisfies Rules
 

@@ -1,6 +1,6 @@
 import { toPlainText } from '../errors/plain-text.ts'
 import { sha256 } from '../keys/sha256.ts'
-import { isFunction, isText, optional, type Rules, requireOptions } from '../options.ts'
+import { countRule, isFunction, isText, optional, type Rules, requireOptions } from '../options.ts'
 import { MonitorUnavailableError, toChange } from '../outbox/contract.ts'
 import { httpUrlRule, type ReceivedResponse, sendRequest } from '../outgoing/send-request.ts'
 import type { Change } from '../rules/registration.ts'
@@ -58,10 +58,7 @@ const webhookRules: Rules = {
     expected: 'a string that begins with "whsec_", or an array of them',
     isSecret: true,
   },
-  batchSize: {
-    holds: optional(size => Number.isInteger(size) && Number(size) > 0),
-    expected: 'an integer above 0',
-  },
+  batchSize: countRule,
   timeLimit: timeLimitRule,
   fetch: { holds: optional(isFunction), expected: 'a function like fetch' },
 }

@@ -71,7 +71,7 @@ export const confirmOption = { '--yes': 'does not ask; for programs' }
 export async function confirm({ flags, process }: Invocation, effect: string, count: number): Promise<void> {
   if (flags.has('yes')) return
   process.stderr.write(toPrintable(`${effect}. To confirm, type ${count} (programs pass --yes): `))
-  for await (const line of readLines(process)) {
+  for await (const { line } of readLines(process)) {
     if (line === String(count)) return
     break
   }
@@ -92,21 +92,23 @@ export function readLimit({ limit = '100' }: Values): number {
 }
 
 /**
- * Yields the lines of standard input, except empty ones.
+ * Yields the lines of standard input, except empty ones, with their numbers.
  *
  * @throws {Error} if the input is UTF-16, as in files that some shells of Windows write.
  */
-export async function* readLines({ stdin }: ProgramProcess): AsyncGenerator<string, void> {
+export async function* readLines({ stdin }: ProgramProcess): AsyncGenerator<{ line: string; number: number }, void> {
+  let number = 0
   for await (const line of createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
     // Read as UTF-8, UTF-16 has a NUL beside each ASCII character, and begins with a byte order mark that is invalid.
     if (/\0|^\ufffd\ufffd/.test(line)) throw new Error('The input is in UTF-16. Convert it to UTF-8')
-    if (line.trim() !== '') yield line.trim()
+    number += 1
+    if (line.trim() !== '') yield { line: line.trim(), number }
   }
 }
 
 /** Reads the lines of standard input, except empty ones. */
 export async function readInput(process: ProgramProcess): Promise<string[]> {
   const lines: string[] = []
-  for await (const line of readLines(process)) lines.push(line)
+  for await (const { line } of readLines(process)) lines.push(line)
   return lines
 }

@@ -264,8 +264,8 @@ export const importKeys: Command = {
   async run({ process, connect }: Invocation): Promise<Result> {
     const keys = connect().createKeyStore()
     let [added, existing] = [0, 0]
-    for await (const line of readLines(process)) {
-      const record = parse(line, added + existing + 1)
+    for await (const { line, number } of readLines(process)) {
+      const record = parse(line, number)
       if (await keys.addKey(record)) added += 1
       else {
         existing += 1

@@ -51,9 +51,7 @@ export const importRegistrations: Command = {
     const store = connect().createStore()
     let end: End | undefined
     async function* read(): AsyncGenerator<RegistrationToImport, void> {
-      let number = 0
-      for await (const line of readLines(process)) {
-        number += 1
+      for await (const { line, number } of readLines(process)) {
         const parsed = parse(line, number)
         if (isEnd(parsed)) end = parsed
         else yield parsed

@@ -90,8 +90,8 @@ describe.each([
     ])
     const rejected = await next.run(['import'], { input })
     expect(rejected).toMatchObject({ code: 1, stdout: expect.stringMatching(/n0\.com +2 .*domain_already_licensed/) })
-    const wrong = await next.run(['import'], { input: `${toLines(rows.slice(0, 1))}{"domainId":` })
-    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('Line 2 is not JSON') })
+    const wrong = await next.run(['import'], { input: `${toLines(rows.slice(0, 1))}\n{"domainId":` })
+    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('Line 3 is not JSON') })
   })
 
   test('`export` fails while a release is pending', async () => {

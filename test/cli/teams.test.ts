@@ -72,10 +72,10 @@ describe.each(databases)('on %s', (_, create) => {
       expect((await other.run(['keys', 'who', hash])).stdout).toMatch(/ revoked 20/)
       await other.run(['keys', 'import'], { input: stdout })
       expect((await other.run(['keys', 'who', hash])).stdout).toMatch(/ revoked 20/)
-      const changed = stdout.replace('2099-01-01T00:00:00.000Z', '12')
+      const changed = `\n${stdout.replace('2099-01-01T00:00:00.000Z', '12')}`
       expect(await other.run(['keys', 'import'], { input: changed })).toMatchObject({
         code: 1,
-        stderr: expect.stringContaining('Line 1 is not a key record'),
+        stderr: expect.stringContaining('Line 2 is not a key record'),
       })
     } finally {
       await other.close()

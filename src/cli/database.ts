@@ -10,8 +10,9 @@ import type { PostgresPool } from '../postgres/pg-pool.ts'
 import { toTables } from '../postgres/schema.ts'
 import { createPostgresStore } from '../postgres/store.ts'
 import { explainFailure } from '../sqlite/connection.ts'
-import type { SqliteHandle } from '../sqlite/driver.ts'
+import { type SqliteHandle, toDriver } from '../sqlite/driver.ts'
 import { createSqliteKeyStore } from '../sqlite/keys.ts'
+import { findVersion } from '../sqlite/schema.ts'
 import { createSqliteStore } from '../sqlite/store.ts'
 import type { ManagedStore } from '../store/managed-store.ts'
 
@@ -52,10 +53,6 @@ export const openDatabase = (target: Target, options?: OpenOptions): OpenDatabas
 const selectOwners = (table: string): string =>
   `SELECT type, owner_id AS "ownerId" FROM ${table}
    GROUP BY type, owner_id ORDER BY type, length(owner_id), owner_id`
-
-interface Version {
-  readonly version: number | null
-}
 
 export const selectVersion = (table: string): string => `SELECT max(version) AS version FROM ${table}`
 
@@ -132,7 +129,7 @@ function openPostgres({ url, schema }: Extract<Target, { kind: 'postgres' }>): O
     listOwners: async () => (await ask<KeyOwner>(database, selectOwners(tables.keys))).rows,
     async readVersion() {
       try {
-        const { rows } = await ask<Version>(database, selectVersion(tables.version))
+        const { rows } = await ask<{ version: number | null }>(database, selectVersion(tables.version))
         return rows[0]?.version ?? 0
       } catch (error) {
         // If the role may not read the schema, the error of `migrate` says what lets the role migrate.
@@ -202,11 +199,7 @@ function openSqlite(file: string, { mayCreate = false }: OpenOptions = {}): Open
     createStore: options => createSqliteStore({ database, findTeam, ...options }),
     createKeyStore: () => createSqliteKeyStore({ database }),
     listOwners: async () => database.prepare(selectOwners('domain_registration_keys')).all() as KeyOwner[],
-    async readVersion() {
-      if (!hasTables(database)) return 0
-      const [row] = database.prepare(selectVersion('domain_registration_version')).all() as Version[]
-      return row?.version ?? 0
-    },
+    readVersion: async () => findVersion(toDriver(database)),
     migrate: async () => void createSqliteStore({ database, findTeam }),
     close: async () => void database.close(),
   }

@@ -1,7 +1,7 @@
 import { isStockPostgres } from '../postgres/engines.ts'
 import { hasCode } from '../postgres/failures.ts'
 import { denied } from '../postgres/migrate.ts'
-import { createSchema, quoteIdentifier, SCHEMA_VERSION, toTables } from '../postgres/schema.ts'
+import { createSchema, DEFAULT_SCHEMA, quoteIdentifier, SCHEMA_VERSION, toTables } from '../postgres/schema.ts'
 import {
   compareParts,
   compareVersions,
@@ -32,7 +32,7 @@ interface Server {
 }
 
 /** Examines a database without changing anything: whatever the doctor writes, it rolls back. */
-export function examinePostgres(url: string, schema = 'domain_registration'): Examination {
+export function examinePostgres(url: string, schema = DEFAULT_SCHEMA): Examination {
   const pool = createPool(url)
   let client: Awaited<ReturnType<Pool['connect']>>
   let server: Server

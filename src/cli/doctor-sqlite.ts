@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { SCHEMA_VERSION, sqliteSchema } from '../sqlite/schema.ts'
+import { toDriver } from '../sqlite/driver.ts'
+import { findVersion, SCHEMA_VERSION, sqliteSchema } from '../sqlite/schema.ts'
 import {
   compareParts,
   compareVersions,
@@ -11,7 +12,7 @@ import {
   TRIAL_TEAM,
   wrong,
 } from './checks.ts'
-import { type Handle, hasTables, openHandle, selectVersion, toMigrateAdvice } from './database.ts'
+import { type Handle, hasTables, openHandle, toMigrateAdvice } from './database.ts'
 
 /** How many kinds of damage a finding names. */
 const SHOWN_DAMAGE = 3
@@ -32,7 +33,7 @@ export function examineSqlite(file: string): Examination {
           return ok(`the file ${JSON.stringify(file)}`)
         },
       ],
-      ['engine', () => findVersion(handle)],
+      ['engine', () => examineEngine(handle)],
       ['file', () => examineFile(handle)],
       ['tables', () => (hasTables(handle) ? examineTables(handle, openHandle(':memory:')) : wrong('missing', advice))],
       ['writing', () => examineWriting(handle)],
@@ -41,7 +42,7 @@ export function examineSqlite(file: string): Examination {
   }
 }
 
-function findVersion(handle: Handle): Finding {
+function examineEngine(handle: Handle): Finding {
   const [{ version }] = handle.prepare('SELECT sqlite_version() AS version').all() as [{ version: string }]
   return ok(`SQLite ${version}`)
 }
@@ -60,8 +61,7 @@ function examineFile(handle: Handle): Finding {
 /** @param model An empty database, in which the expected tables are created. Closed in the end. */
 export function examineTables(handle: Handle, model: Handle): readonly Finding[] {
   try {
-    const [row] = handle.prepare(selectVersion('domain_registration_version')).all() as [{ version: number | null }]
-    const version = compareVersions(row.version ?? 0, SCHEMA_VERSION)
+    const version = compareVersions(findVersion(toDriver(handle)), SCHEMA_VERSION)
     if (version) return [version]
     model.exec(sqliteSchema())
     return compareParts(readParts(model), readParts(handle), SCHEMA_VERSION)

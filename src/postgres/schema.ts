@@ -8,7 +8,7 @@ export interface PostgresSchemaOptions {
   schema?: string | undefined
 }
 
-const DEFAULT_SCHEMA = 'domain_registration'
+export const DEFAULT_SCHEMA = 'domain_registration'
 
 /** PostgreSQL cuts longer identifiers, so two longer names could mean one schema. */
 const LONGEST_IDENTIFIER = 63

@@ -121,7 +121,8 @@ export function prepareTables(driver: Driver): void {
   if (version < SCHEMA_VERSION) driver.transact(() => driver.execute(sqliteSchema()))
 }
 
-function findVersion(driver: Driver): number {
+/** Returns the version of the tables; 0 if they are missing. */
+export function findVersion(driver: Driver): number {
   const tables = driver.prepare("SELECT 1 FROM sqlite_master WHERE name = 'domain_registration_version'")
   if (tables().length === 0) return 0
   const [row] = driver.prepare<{ version: number | null }>(

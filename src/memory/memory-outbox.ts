@@ -57,10 +57,9 @@ export function createMemoryOutbox(): StoreOutbox & { has(domainId: string): boo
       const isDue = ({ due, follows = '' }: Waiting) =>
         (due <= now || due > latest) && changes.get(follows)?.change.kind !== 'registered'
       const due = [...changes.values()].filter(isDue).sort((one, other) => one.due - other.due)
-      const toLeased = (waiting: Waiting) => ({ ...waiting.change, line: lineOf(waiting), refusals: waiting.refusals })
       for (const { line, limit } of lines) {
         const inLine = due.filter(waiting => lineOf(waiting) === line)
-        const taken = inTurns(inLine.map(toLeased), limit, lot)
+        const taken = inTurns(inLine.map(toPending), limit, lot)
         for (const { domainId } of taken) {
           const waiting = changes.get(domainId) as Waiting
           waiting.due = after(lease)

@@ -63,18 +63,13 @@ export const citus: Engine = {
  * shards of the second-level domains in its parameters, or to all shards if no parameter contains a second-level
  * domain. See docs/citus.md.
  */
-export const distribute = ({
-  locks,
-  names,
-  changes,
-  monitor,
-  keys,
-  version,
-}: Readonly<Record<'locks' | 'names' | 'changes' | 'monitor' | 'keys' | 'version', string>>): string[] => [
-  toDistributed(locks, "'none'"),
-  toDistributed(names, quoteLiteral(locks)),
-  toDistributed(changes, quoteLiteral(locks)),
-  ...[monitor, keys, version].map(
+export const distribute = (
+  tables: Readonly<Record<'locks' | 'names' | 'changes' | 'monitor' | 'keys' | 'version', string>>,
+): string[] => [
+  toDistributed(tables.locks, "'none'"),
+  toDistributed(tables.names, quoteLiteral(tables.locks)),
+  toDistributed(tables.changes, quoteLiteral(tables.locks)),
+  ...[tables.monitor, tables.keys, tables.version].map(
     table => `SELECT create_reference_table(${quoteLiteral(table)}) ${unlessDistributed(table)}`,
   ),
 ]

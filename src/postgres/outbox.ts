@@ -4,7 +4,6 @@ import { MOST_AT_ONCE } from '../store/contract.ts'
 import { toKey } from '../store/name-key.ts'
 import {
   chooseInTurns,
-  type LeasedRow,
   MOST_TEAMS,
   type PendingRow,
   type StatsRow,
@@ -99,7 +98,7 @@ export function createOutbox(transact: Transact<OutboxStatements & LockStatement
         const rows = postponements.map(({ change, wait, failure, refusals }) => ({
           ...change,
           wait: Math.round(wait),
-          failure: failure?.replaceAll('\0', '') ?? null,
+          failure: failure ?? null,
           refusals,
         }))
         const sorted = sort(rows)
@@ -190,7 +189,7 @@ const NOW = 'statement_timestamp()'
 const afterWait = (milliseconds: string) =>
   `to_timestamp(extract(epoch FROM ${NOW})::double precision + ${milliseconds}::double precision / 1000)`
 
-const columns = {
+const pending = toSelectList<PendingRow>({
   kind: 'change.kind',
   line: 'change.line',
   domainId: 'change.domain_id::text',
@@ -199,10 +198,6 @@ const columns = {
   teamId: 'change.team_id',
   refusals: 'change.refusals::text',
   at: toMilliseconds('change.since'),
-}
-const leased = toSelectList<LeasedRow>(columns)
-const pending = toSelectList<PendingRow>({
-  ...columns,
   nextAttempt: toMilliseconds('change.due'),
   lastFailure: 'change.last_failure',
 })
@@ -247,7 +242,7 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
            (SELECT min(team_id) FROM ${changes} WHERE ${ofTeam})
          ) FROM walk
        ), team AS (SELECT id FROM walk LIMIT ${MOST_TEAMS})
-       SELECT ${leased} FROM team, LATERAL (${findDue('*', `${ofTeam} AND team_id = team.id`, share)}) AS change`
+       SELECT ${pending} FROM team, LATERAL (${findDue('*', `${ofTeam} AND team_id = team.id`, share)}) AS change`
 
   return {
     /** Adds changes, each with its own wait until it is due. */
@@ -289,14 +284,14 @@ export function createOutboxStatements({ changes, monitor }: Tables, engine: Eng
       `UPDATE ${changes} AS change SET due = ${NOW} WHERE ${isFree(`${inLine} AND due > ${afterWait('$2')}`)}`,
     ),
     /** Finds the due changes of the line $1, at most $2, except those that other sweeps are leasing. */
-    findFirst: unprepared<LeasedRow>(findDue(leased, inLine, '$2::bigint')),
+    findFirst: unprepared<PendingRow>(findDue(pending, inLine, '$2::bigint')),
     /**
      * Finds each team's share of $2 due changes of the line $1. Reads one row for each of the teams, beginning with the
      * team whose change has been due the longest, and their shares. On Citus, which supports no recursion across
      * shards, teams take turns only among the changes that have been due the longest.
      */
-    findShares: unprepared<LeasedRow>(
-      engine.skipLocked === '' ? findDue(leased, inLine, `greatest($2::bigint, ${MOST_AT_ONCE})`) : findShares,
+    findShares: unprepared<PendingRow>(
+      engine.skipLocked === '' ? findDue(pending, inLine, `greatest($2::bigint, ${MOST_AT_ONCE})`) : findShares,
     ),
     /** Leases the found changes for $3 milliseconds, if they are still due. */
     take: unprepared<Id>(

@@ -122,7 +122,7 @@ async function inSavepoint<T>(transaction: PostgresTransaction, deadline: Deadli
 }
 
 /** Ignores errors: the call already rejects with its own error. */
-const settle = (answer: PromiseLike<unknown>): Promise<unknown> => Promise.resolve(answer).catch(ignore)
+const settle = (answer: PromiseLike<unknown>): Promise<unknown> => Promise.resolve(answer).catch(() => {})
 
 /**
  * Reads the application's settings, so that they can be restored. If they were not restored, the settings from SET
@@ -139,5 +139,3 @@ async function readSettings(sequence: Sequence, names: readonly string[]): Promi
     throw new Error(`Your transaction must be in READ COMMITTED; it is in ${isolation?.toUpperCase()}`)
   return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, value ?? '']))
 }
-
-function ignore(): void {}

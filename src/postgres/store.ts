@@ -109,13 +109,9 @@ function createRegistrations(
     transact(
       async transaction => {
         isDistributed = transaction.engine.isDistributed
-        const [work] = calls.map(call => call.work)
-        if (typeof work === 'function') return [await work(transaction)]
-        return register(
-          transaction,
-          calls.map(call => call.work as RegistrationStep),
-          createId,
-        )
+        const works = calls.map(call => call.work)
+        if (typeof works[0] === 'function') return [await works[0](transaction)]
+        return register(transaction, works as RegistrationStep[], createId)
       },
       { deadline, patience },
     )
@@ -247,12 +243,8 @@ function toRegistrations(
 
 function insertNames({ write, token, statements }: StoreTransaction, saved: readonly Registration[]): void {
   if (saved.length === 0) return
-  void write(
-    ...statements.insertNames(
-      token,
-      saved.map(registration => ({ ...registration, ...toKey(registration.domain) })),
-    ),
-  )
+  const rows = saved.map(registration => ({ ...registration, ...toKey(registration.domain) }))
+  void write(...statements.insertNames(token, rows))
 }
 
 async function find(
@@ -292,12 +284,8 @@ async function importAll(
   const findings = { ...found, takenIds: taken.flat().map(row => row.domainId) }
   const saved = decide(findings)
   insertNames(transaction, saved)
-  addChanges(
-    transaction,
-    'registered',
-    saved.filter(({ synchronized }) => !synchronized),
-    () => 0,
-  )
+  const pending = saved.filter(({ synchronized }) => !synchronized)
+  addChanges(transaction, 'registered', pending, () => 0)
   return findings
 }
 

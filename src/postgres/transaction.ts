@@ -1,6 +1,6 @@
 import { toKey } from '../store/name-key.ts'
 import { createDeadline, type Deadline } from '../time/deadline.ts'
-import { type Database, ours, type Transaction, unprepared } from './connection.ts'
+import { type Database, ours, type Transaction, toArrays, unprepared } from './connection.ts'
 import type { Engine } from './engine.ts'
 import { findEngine, type Isolation, toSettings } from './engines.ts'
 import { hasCode } from './failures.ts'
@@ -83,12 +83,7 @@ export function unlock(
   registrableDomains: readonly string[],
 ): void {
   const locks = registrableDomains.map(toLock)
-  void write(
-    statements.unlock,
-    token,
-    locks.map(({ secondLevelDomain }) => secondLevelDomain),
-    registrableDomains,
-  )
+  void write(statements.unlock, token, ...toArrays(locks, 'secondLevelDomain', 'registrableDomain'))
 }
 
 export interface Lock {

@@ -233,10 +233,13 @@ function createTurns(): Turns {
   }
 }
 
+/** The messages of SQLITE_BUSY and SQLITE_LOCKED (sqlite.org/rescode.html): another connection holds the lock. */
+const LOCKED = /database (?:table )?is locked/
+
 /** The error messages of SQLite, which are the same in all packages, each with its meaning for the application. */
 const explanations: readonly (readonly [pattern: RegExp, explanation: string])[] = [
   [
-    /database (?:table )?is locked/,
+    LOCKED,
     'Other connections held the write lock of the SQLite database for longer than the time limit; nothing was saved',
   ],
   [
@@ -265,9 +268,5 @@ export function explainFailure(cause: unknown): unknown {
   return explanation === undefined ? cause : new Error(`${explanation} (${cause.message})`, { cause })
 }
 
-/**
- * Recognizes SQLITE_BUSY and SQLITE_LOCKED (sqlite.org/rescode.html): another connection holds the lock, and a retry
- * may succeed.
- */
-export const isLocked = (error: unknown) =>
-  error instanceof Error && /database (?:table )?is locked/.test(error.message)
+/** Whether a retry may succeed. */
+const isLocked = (error: unknown) => error instanceof Error && LOCKED.test(error.message)

@@ -39,12 +39,8 @@ export function createOutbox(statements: PreparedStatements, { read, transact }:
           const teams = statements.findTeams(line, now, line, line)
           const share = Math.ceil(limit / teams.length)
           const shares = teams.flatMap(({ teamId }) => statements.findDueOfTeam(line, teamId, now, share))
-          const taken = chooseInTurns(
-            shares,
-            shares.length < limit ? statements.findDue(line, now, limit) : [],
-            limit,
-            lot,
-          )
+          const first = shares.length < limit ? statements.findDue(line, now, limit) : []
+          const taken = chooseInTurns(shares, first, limit, lot)
           for (const { domainId } of taken) statements.take(after(lease), domainId)
           if (taken.length > 0) return taken
         }

@@ -1,12 +1,6 @@
 import type { StoredKeyRecord } from '../keys/key-record.ts'
 import { describe } from '../options.ts'
-import {
-  inTurns,
-  type LeasedChange,
-  MOST_SWEEPS_AS_NEW,
-  type PendingChange,
-  type PendingStats,
-} from '../outbox/contract.ts'
+import { inTurns, MOST_SWEEPS_AS_NEW, type PendingChange, type PendingStats } from '../outbox/contract.ts'
 import type { Registration } from '../rules/registration.ts'
 
 /*
@@ -15,7 +9,6 @@ import type { Registration } from '../rules/registration.ts'
  * milliseconds since 1970. A value in any other form is rejected, never interpreted.
  */
 
-/** Reads an integer. */
 export function readInteger(value: unknown): number {
   const isText = typeof value === 'string' && /^-?\d+$/.test(value)
   const number = isText || typeof value === 'bigint' ? Number(value) : value
@@ -33,7 +26,6 @@ export function readBoolean(value: unknown): boolean {
 /** Reads a time in milliseconds since 1970. */
 export const readTime = (value: unknown): Date => new Date(readInteger(value))
 
-/** Reads a time that may be absent. */
 export const readOptionalTime = (value: unknown): Date | null => (value === null ? null : readTime(value))
 
 /** Returns the column list of a `SELECT` or `RETURNING`, from one SQL expression for each property of the row. */
@@ -55,10 +47,18 @@ export const toRegistration = (row: NameRow): Registration => ({
 })
 
 /** A pending change. */
-export interface LeasedRow extends Omit<LeasedChange, 'at' | 'refusals'> {
+export interface PendingRow extends Omit<PendingChange, 'at' | 'nextAttempt' | 'refusals'> {
   readonly refusals: number | string
   readonly at: number | string
+  readonly nextAttempt: number | string
 }
+
+export const toPending = (row: PendingRow): PendingChange => ({
+  ...row,
+  refusals: readInteger(row.refusals),
+  at: readTime(row.at),
+  nextAttempt: readTime(row.nextAttempt),
+})
 
 /** In SQL, the line in which a change waits; see {@link lineOf}. */
 export const LINE = `CASE WHEN refusals > 0 THEN 'refused'
@@ -74,32 +74,14 @@ export const MOST_TEAMS = 100
  * @param first The first changes of all teams. They fill up the push if some teams have fewer changes than their share.
  */
 export function chooseInTurns(
-  shares: readonly LeasedRow[],
-  first: readonly LeasedRow[],
+  shares: readonly PendingRow[],
+  first: readonly PendingRow[],
   limit: number,
   lot: number,
-): readonly LeasedChange[] {
+): readonly PendingChange[] {
   const found = new Map([...shares, ...first].map(row => [row.domainId, row]))
-  return inTurns([...found.values()], limit, lot).map(toLeased)
+  return inTurns([...found.values()], limit, lot).map(toPending)
 }
-
-export const toLeased = (row: LeasedRow): LeasedChange => ({
-  ...row,
-  refusals: readInteger(row.refusals),
-  at: readTime(row.at),
-})
-
-/** A pending change in a list. */
-export interface PendingRow extends Omit<PendingChange, 'at' | 'nextAttempt' | 'refusals'>, LeasedRow {
-  readonly nextAttempt: number | string
-}
-
-export const toPending = (row: PendingRow): PendingChange => ({
-  ...row,
-  refusals: readInteger(row.refusals),
-  at: readTime(row.at),
-  nextAttempt: readTime(row.nextAttempt),
-})
 
 /** Figures about the pending changes. */
 export interface StatsRow {

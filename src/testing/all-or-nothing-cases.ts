@@ -1,5 +1,5 @@
 import type { Name } from '../rules/name.ts'
-import { attempt, createRequest, lookUp, save, toDomains, toTestName } from './calls.ts'
+import { attempt, createRequest, findDomains, lookUp, save, toDomains, toTestName } from './calls.ts'
 import { checkEqual, checkRejects } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 
@@ -23,7 +23,7 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
       const store = await open()
       const names = ['example.com', 'example.org'].map(toTestName)
       await checkRejects('register', async () => store.register(createRequest('1', names, [], fail)))
-      checkEqual('the saved registrations', toDomains((await lookUp(store, '1', toDomains(names))).registrations), [])
+      checkEqual('the saved registrations', await findDomains(store, '1', toDomains(names)), [])
     },
   },
   {
@@ -48,7 +48,7 @@ export const allOrNothingCases: readonly CaseDefinition[] = [
       const names = ['a.example.com', 'b.example.com', 'c.example.com'].map(toTestName)
       const decided = [...names.slice(0, 2), unreadable, ...names.slice(2)]
       await checkRejects('register', async () => store.register(createRequest('1', names, [], () => decided)))
-      checkEqual('the saved registrations', toDomains((await lookUp(store, '1', toDomains(names))).registrations), [])
+      checkEqual('the saved registrations', await findDomains(store, '1', toDomains(names)), [])
     },
   },
   {

@@ -36,6 +36,10 @@ export const toTestRegistration = (domain: string, more: Partial<Registration> =
 
 export const toDomains = (names: readonly { readonly domain: string }[]) => names.map(({ domain }) => domain)
 
+/** Compares by domain, for results whose order a store may choose. */
+export const byDomain = (one: { readonly domain: string }, other: { readonly domain: string }) =>
+  one.domain < other.domain ? -1 : 1
+
 /** Makes names that share no registrable domain. */
 export const manyDomains = (count: number, prefix = '') =>
   Array.from({ length: count }, (_, index) => `${prefix}n${index}.com`)
@@ -100,6 +104,10 @@ export async function lookUp(
   if (!found) throw new UnmetExpectation('expected a call of decide, got none')
   return inOrderOf(domains, found)
 }
+
+/** Looks up names like {@link lookUp}, and returns those that are registered. */
+export const findDomains = async (...question: Parameters<typeof lookUp>) =>
+  toDomains((await lookUp(...question)).registrations)
 
 /** Returns how many registrations a team has, as counted by `register`. Registers nothing. */
 export async function countOfTeam(store: SuiteStore, teamId: string): Promise<number | undefined> {

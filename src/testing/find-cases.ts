@@ -1,6 +1,6 @@
 import type { LookUpResult } from '../rules/registration.ts'
 import type { LookUp } from '../store/contract.ts'
-import { inOrderOf, lookUp, methodOf, save, toDomains } from './calls.ts'
+import { findDomains, inOrderOf, lookUp, methodOf, save, toDomains } from './calls.ts'
 import { checkEqual, checkRejects, UnmetExpectation } from './check.ts'
 import { createMonitor, pause, runSweep, SOON } from './monitor.ts'
 import type { CaseDefinition } from './store-case.ts'
@@ -46,7 +46,7 @@ export const findCases: readonly CaseDefinition[] = [
       for (const _ of ['first', 'second']) {
         checkEqual('the registrations found', toDomains((await find(store, question)).registrations), [])
       }
-      checkEqual('the registrations', toDomains((await lookUp(store, '1', domains)).registrations), [])
+      checkEqual('the registrations', await findDomains(store, '1', domains), [])
     },
   },
   {

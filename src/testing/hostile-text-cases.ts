@@ -1,5 +1,5 @@
 import type { Name } from '../rules/name.ts'
-import { lookUp, save, submitForCodes, toDomains } from './calls.ts'
+import { findDomains, lookUp, save, submitForCodes, toDomains } from './calls.ts'
 import { checkEqual } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 
@@ -41,7 +41,7 @@ export const hostileTextCases: readonly CaseDefinition[] = [
       const store = await open()
       const domains = fragments.map(fragment => `${fragment}.example.com`)
       checkEqual('the saved registrations', toDomains(await save(store, '1', domains)), domains)
-      checkEqual('the registrations found', toDomains((await lookUp(store, '2', domains)).registrations), domains)
+      checkEqual('the registrations found', await findDomains(store, '2', domains), domains)
     },
   },
   {
@@ -75,17 +75,9 @@ export const hostileTextCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       const names: Name[] = inherited.map(domain => ({ domain, registrableDomain: domain }))
-      checkEqual(
-        'the registrations found before',
-        toDomains((await lookUp(store, '1', inherited, inherited)).registrations),
-        [],
-      )
+      checkEqual('the registrations found before', await findDomains(store, '1', inherited, inherited), [])
       checkEqual('the saved registrations', toDomains(await save(store, '1', names)), inherited)
-      checkEqual(
-        'the registrations found afterwards',
-        toDomains((await lookUp(store, '1', inherited)).registrations),
-        inherited,
-      )
+      checkEqual('the registrations found afterwards', await findDomains(store, '1', inherited), inherited)
       const hostnames = ['constructor.com', 'tostring.org', 'hasownproperty.net', 'proto.constructor.com']
       checkEqual(
         'the codes of hostnames with such labels',
@@ -132,8 +124,7 @@ export const hostileTextCases: readonly CaseDefinition[] = [
         'wildcard_conflict',
       ])
       const asked = ['xn--bcher-kva.example.com', 'bücher.example.com', '*.xn--r8jz45g.jp']
-      const { registrations } = await lookUp(store, '2', asked)
-      checkEqual('the registrations found', toDomains(registrations), [asked[0], asked[2]])
+      checkEqual('the registrations found', await findDomains(store, '2', asked), [asked[0], asked[2]])
     },
   },
 ]

@@ -1,5 +1,5 @@
 import { FOUND_BEHIND_SUFFIXES, type NamesBelow, NOTHING_BELOW } from '../rules/registration.ts'
-import { lookUp, manyDomains, save, submitForCodes, toDomains } from './calls.ts'
+import { findDomains, lookUp, manyDomains, save, submitForCodes, toDomains } from './calls.ts'
 import { checkEqual, checkThat } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
@@ -33,8 +33,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
       await save(store, '1', ['www.example.com', 'b.a.example.com', 'example.org'])
       const alike = ['ww.example.com', 'wwww.example.com', 'www.example.co', 'b-a.example.com', 'example.com']
       const asked = [...alike, 'www.example.com', 'a.example.com', 'www.example.org', 'xample.org', 'example.org']
-      const { registrations } = await lookUp(store, '1', asked)
-      checkEqual('the registrations found', toDomains(registrations), ['www.example.com', 'example.org'])
+      checkEqual('the registrations found', await findDomains(store, '1', asked), ['www.example.com', 'example.org'])
     },
   },
   {
@@ -52,8 +51,7 @@ export const lookUpCases: readonly CaseDefinition[] = [
         '*.a.example.net',
         '*.example.net',
       ]
-      const { registrations } = await lookUp(store, '1', asked)
-      checkEqual('the registrations found', toDomains(registrations), ['*.example.com'])
+      checkEqual('the registrations found', await findDomains(store, '1', asked), ['*.example.com'])
     },
   },
   {

@@ -4,14 +4,16 @@ import { methodOf, save } from './calls.ts'
 import { checkRejects, checkThat, UnmetExpectation } from './check.ts'
 import type { SuiteStore } from './suite-store.ts'
 
-/** A monitor for the store under test. The monitor can be unavailable or refuse domains, and it records the pushes. */
+/** A monitor for the store under test. The monitor can be unavailable or refuse changes, and it records the pushes. */
 export interface Monitor {
   isAway: boolean
   /** Whether pushes take effect although they report a failure. */
   losesAnswers: boolean
-  /** The domains whose changes the monitor refuses. */
-  readonly refused: Set<string>
-  push(changes: readonly Change[]): void
+  /** Whether the monitor refuses a change. At first, it refuses none. */
+  refuses: (change: Change) => boolean
+  push(changes: readonly Change[]): Promise<void>
+  /** Makes the next push wait, before it takes effect, until `end` is called. `begun` resolves when it has begun. */
+  holdNext(): { readonly begun: Promise<void>; end(): void }
   /** Returns the changes of each push since the last call, even if the push failed. */
   takePushes(): (readonly Change[])[]
   /** The accepted changes, in order. */
@@ -22,18 +24,29 @@ export interface Monitor {
 
 export function createMonitor(): Monitor {
   const pushes: (readonly Change[])[] = []
+  /** The hold of the next push. */
+  let next: { readonly begin: () => void; readonly ended: Promise<void> } | undefined
   const monitor: Monitor = {
     isAway: false,
     losesAnswers: false,
-    refused: new Set(),
+    refuses: named(),
     accepted: [],
-    push(changes) {
+    async push(changes) {
       pushes.push([...changes])
+      const hold = next
+      next = undefined
+      hold?.begin()
+      await hold?.ended
       if (monitor.isAway) throw new Error('the monitor is unavailable, on purpose')
-      const refused = changes.find(({ domain }) => monitor.refused.has(domain))
+      const refused = changes.find(monitor.refuses)
       if (refused) throw new Error(`the monitor refuses ${refused.domain}`)
       monitor.accepted.push(...changes)
       if (monitor.losesAnswers) throw new Error('the response of the monitor is lost')
+    },
+    holdNext() {
+      const [begun, ended] = [createGate(), createGate()]
+      next = { begin: begun.open, ended: ended.opened }
+      return { begun: begun.opened, end: ended.open }
     },
     takePushes: () => pushes.splice(0),
     watched() {
@@ -45,12 +58,20 @@ export function createMonitor(): Monitor {
   return monitor
 }
 
+/** Matches the changes of these domains. */
+export const named =
+  (...domains: readonly string[]) =>
+  ({ domain }: Change): boolean =>
+    domains.includes(domain)
+
+export const withoutTime = ({ at: _, ...change }: Change) => change
+
 const idOf = ({ domainId }: { domainId: string }) => domainId
 
 /** The time limit of a push, in milliseconds: short enough for leases and waits to end within a case. */
 export const SOON = 100
+export const soon = { synchronizeTimeLimit: SOON }
 
-/** Sweeps once. */
 export async function runSweep(store: SuiteStore, options?: SweepOptions): Promise<SweepResult> {
   const result = await methodOf(store, 'synchronizePending')(options)
   const isResult = Number.isInteger(result?.synchronized) && Number.isInteger(result.failed)

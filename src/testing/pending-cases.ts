@@ -1,16 +1,11 @@
-import type { PendingChange } from '../outbox/contract.ts'
-import { changeOf, MonitorUnavailableError, toChange } from '../outbox/contract.ts'
-import type { Change } from '../rules/registration.ts'
+import { changeOf, MonitorUnavailableError, type PendingChange, toChange } from '../outbox/contract.ts'
 import { MOST_AT_ONCE } from '../store/contract.ts'
-import { manyDomains, methodOf, save, toDomains } from './calls.ts'
+import { byDomain, manyDomains, methodOf, save, toDomains } from './calls.ts'
 import { checkEqual, checkRejects, checkRejectsArgument, checkThat } from './check.ts'
-import { createGate, createMonitor, pause, runSweep, saveAndRelease, synchronize } from './monitor.ts'
+import { createMonitor, named, pause, runSweep, saveAndRelease, synchronize, withoutTime } from './monitor.ts'
 import { releaseDomains } from './release-cases.ts'
 import type { CaseDefinition } from './store-case.ts'
 import { areSynchronized } from './synchronization-cases.ts'
-
-const byDomain = (one: { readonly domain: string }, other: { readonly domain: string }) =>
-  one.domain < other.domain ? -1 : 1
 
 export const pendingCases: readonly CaseDefinition[] = [
   {
@@ -65,9 +60,9 @@ export const pendingCases: readonly CaseDefinition[] = [
       await saveAndRelease(store, ...manyDomains(5))
       // The change is leased to a call, so it must not count toward the limit of a sweep.
       await save(store, '1', ['leased.com'])
-      for (const domain of ['n1.com', 'n3.com']) monitor.refused.add(domain)
+      monitor.refuses = named('n1.com', 'n3.com')
       await runSweep(store)
-      monitor.refused.clear()
+      monitor.refuses = named()
       checkEqual('the result of an early sweep', await runSweep(store), { synchronized: 0, failed: 0 })
       const ids = monitor.accepted.map(({ domainId }) => domainId)
       const ofName = (domain: string) => monitor.accepted.find(change => change.domain === domain)?.domainId ?? ''
@@ -153,13 +148,13 @@ export const pendingCases: readonly CaseDefinition[] = [
       checkEqual('since when the oldest change is pending', (await stats()).oldest, first?.createdAt)
       await synchronize(store, others)
       await releaseDomains(store, '1', toDomains(others))
-      monitor.refused.add('b.com')
+      monitor.refuses = named('b.com')
       await runSweep(store)
       const { count, refused } = await stats()
       checkEqual('how many changes are pending, and how many were refused', [count, refused], [2, 1])
       await pause(5)
       await saveAndRelease(store, 'e.com')
-      monitor.refused.add('e.com')
+      monitor.refuses = named('b.com', 'e.com')
       await runSweep(store)
       const { longestRefused } = await stats()
       const { domain, refusals, lastFailure } = longestRefused ?? {}
@@ -180,7 +175,7 @@ export const pendingCases: readonly CaseDefinition[] = [
       const monitor = createMonitor()
       const store = await open(monitor.push)
       const settlePending = methodOf(store, 'settlePending')
-      monitor.refused.add('a.com').add('b.com')
+      monitor.refuses = named('a.com', 'b.com')
       const saved = await save(store, '1', ['a.com', 'b.com', 'c.com'])
       await checkRejects('synchronize', () => synchronize(store, saved.slice(0, 2)))
       const [a, , c] = saved.map(({ domainId }) => domainId)
@@ -209,7 +204,7 @@ export const pendingCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const monitor = createMonitor()
       const store = await open(monitor.push)
-      monitor.refused.add('a.com')
+      monitor.refuses = named('a.com')
       await checkRejects('synchronize', async () => synchronize(store, await save(store, '1', ['a.com'])))
       await releaseDomains(store, '1', ['a.com'])
       const pending = await methodOf(store, 'listPending')()
@@ -236,7 +231,7 @@ export const pendingCases: readonly CaseDefinition[] = [
       checkEqual('how often the change was refused in calls', await countRefusals(), [1])
       await checkRejects('synchronize', () => synchronize(store, other))
       monitor.isAway = false
-      monitor.refused.add('a.com')
+      monitor.refuses = named('a.com')
       await methodOf(store, 'retryPending')()
       await runSweep(store)
       checkEqual('how often the change was refused after a sweep', await countRefusals(), [2])
@@ -254,11 +249,10 @@ export const pendingCases: readonly CaseDefinition[] = [
       const saved = await save(store, '1', ['a.com', 'b.com', 'c.com'])
       await synchronize(store, saved.slice(1))
       await releaseDomains(store, '1', ['b.com', 'c.com'])
-      monitor.refused.add('b.com')
+      monitor.refuses = named('b.com')
       await runSweep(store)
       const pending = (await methodOf(store, 'listPending')()).toSorted(byDomain)
       const [a, b] = saved
-      const withoutTime = ({ at: _, ...change }: Change) => change
       checkEqual(
         'the pending changes',
         pending.map(each => withoutTime(toChange(each))),
@@ -290,23 +284,19 @@ export const pendingCases: readonly CaseDefinition[] = [
     needs: ['retryPending', 'listPending'],
     async test({ open, alongside }) {
       const monitor = createMonitor()
-      const [begun, gate] = [createGate(), createGate()]
-      const store = await open(async changes => {
-        monitor.push(changes)
-        begun.open()
-        await gate.opened
-      })
+      const store = await open(monitor.push)
       const saved = await save(store, '1', ['a.com'])
-      monitor.refused.add('a.com')
+      monitor.refuses = named('a.com')
       await checkRejects('synchronize', () => synchronize(store, saved))
-      monitor.refused.clear()
+      monitor.refuses = named()
       monitor.isAway = true
       await checkRejects('synchronize', () => synchronize(store, saved))
       monitor.isAway = false
       await methodOf(store, 'retryPending')()
       const stopping = new AbortController()
-      const sweeping = alongside(runSweep(store, { signal: stopping.signal }), gate.open)
-      await begun.opened
+      const held = monitor.holdNext()
+      const sweeping = alongside(runSweep(store, { signal: stopping.signal }), held.end)
+      await held.begun
       stopping.abort(new Error('the application stops, on purpose'))
       checkEqual('the result of synchronizePending', await sweeping, { synchronized: 0, failed: 1 })
       const pending = await methodOf(store, 'listPending')()

@@ -1,7 +1,7 @@
 import {
   attempt,
   createRequest,
-  lookUp,
+  findDomains,
   manyDomains,
   methodOf,
   type ResultCode,
@@ -74,7 +74,7 @@ function wildcardRace(
         )
       }
       const raced = calls.flatMap(([, [domain = '']]) => domain)
-      checkEqual('the number of registrations', (await lookUp(store, '1', raced)).registrations.length, ROUNDS)
+      checkEqual('the number of registrations', (await findDomains(store, '1', raced)).length, ROUNDS)
     },
   }
 }
@@ -226,9 +226,8 @@ export const raceCases: readonly CaseDefinition[] = [
       const tooLate = calls.filter(({ isSaved, late }) => isSaved && late > tolerance)
       checkEqual('how many calls succeeded though `decide` ran too late', tooLate.length, 0)
       await pause(2 * blocked)
-      const { registrations } = await lookUp(store, '1', toDomains(names))
       const expected = calls.filter(({ isSaved }) => isSaved).map(({ name }) => name)
-      checkEqual('the registrations in the end', toDomains(registrations), toDomains(expected))
+      checkEqual('the registrations in the end', await findDomains(store, '1', toDomains(names)), toDomains(expected))
     },
   },
 ]

@@ -1,7 +1,7 @@
 import type { SynchronizationErrorHandler } from '../outbox/contract.ts'
 import { manyDomains, methodOf, save, submit, toDomains } from './calls.ts'
 import { checkEqual, checkRejects, checkThat } from './check.ts'
-import { createGate, createMonitor, pause, runSweep, saveAndRelease, synchronize } from './monitor.ts'
+import { createMonitor, named, pause, runSweep, saveAndRelease, synchronize } from './monitor.ts'
 import type { CaseDefinition } from './store-case.ts'
 import { areSynchronized } from './synchronization-cases.ts'
 
@@ -13,7 +13,7 @@ export const refusalCases: readonly CaseDefinition[] = [
       const monitor = createMonitor()
       const store = await open(monitor.push)
       const domains = manyDomains(20)
-      monitor.refused.add('n7.com')
+      monitor.refuses = named('n7.com')
       await checkRejects('synchronize', async () => synchronize(store, await save(store, '1', domains)))
       checkEqual(
         '`synchronized` of the registrations',
@@ -36,7 +36,7 @@ export const refusalCases: readonly CaseDefinition[] = [
       const monitor = createMonitor()
       const store = await open(monitor.push)
       await saveAndRelease(store, ...manyDomains(20))
-      monitor.refused.add('n0.com')
+      monitor.refuses = named('n0.com')
       checkEqual('the result of synchronizePending', await runSweep(store), { synchronized: 19, failed: 1 })
     },
   },
@@ -51,7 +51,7 @@ export const refusalCases: readonly CaseDefinition[] = [
         onError: (error, change) => void told.push([String(error), change]),
       })
       await saveAndRelease(store, ...manyDomains(5))
-      monitor.refused.add('n3.com')
+      monitor.refuses = named('n3.com')
       monitor.takePushes()
       await runSweep(store)
       const released = monitor.takePushes().findLast(([{ domain } = {}]) => domain === 'n3.com')
@@ -66,7 +66,7 @@ export const refusalCases: readonly CaseDefinition[] = [
       const monitor = createMonitor()
       const store = await open(monitor.push)
       await saveAndRelease(store, 'a.com', 'b.com', 'c.com')
-      monitor.refused.add('b.com')
+      monitor.refuses = named('b.com')
       await runSweep(store)
       monitor.takePushes()
       checkEqual('the result of synchronizePending', await runSweep(store), { synchronized: 0, failed: 0 })
@@ -96,7 +96,7 @@ export const refusalCases: readonly CaseDefinition[] = [
       const store = await open(monitor.push, { synchronizeTimeLimit: timeLimit })
       const refused = manyDomains(6)
       await saveAndRelease(store, ...refused)
-      for (const domain of refused) monitor.refused.add(domain)
+      monitor.refuses = named(...refused)
       await runSweep(store)
       // The refused changes are older than the new change, and due before it.
       await pause(timeLimit)
@@ -115,25 +115,17 @@ export const refusalCases: readonly CaseDefinition[] = [
     needs: ['release', 'retryPending'],
     async test({ open, alongside }) {
       const monitor = createMonitor()
-      const [begun, gate] = [createGate(), createGate()]
-      let hangs = false
-      const store = await open(async changes => {
-        if (hangs) {
-          begun.open()
-          await gate.opened
-        }
-        monitor.push(changes)
-      })
+      const store = await open(monitor.push)
       await saveAndRelease(store, 'a.com')
-      monitor.refused.add('a.com')
+      monitor.refuses = named('a.com')
       await runSweep(store)
-      monitor.refused.clear()
-      hangs = true
+      monitor.refuses = named()
       checkEqual('how many changes were made due', await methodOf(store, 'retryPending')(), 1)
-      const sweeping = alongside(runSweep(store), gate.open)
-      await begun.opened
+      const held = monitor.holdNext()
+      const sweeping = alongside(runSweep(store), held.end)
+      await held.begun
       checkEqual('the result of a later sweep', await runSweep(store), { synchronized: 0, failed: 0 })
-      gate.open()
+      held.end()
       checkEqual('the result of the first sweep', await sweeping, { synchronized: 1, failed: 0 })
     },
   },
@@ -146,7 +138,7 @@ export const refusalCases: readonly CaseDefinition[] = [
       const timeLimit = 300
       const store = await open(monitor.push, { synchronizeTimeLimit: timeLimit })
       await saveAndRelease(store, 'twice.com')
-      monitor.refused.add('twice.com').add('once.com')
+      monitor.refuses = named('twice.com', 'once.com')
       for (const wait of [timeLimit / 3, timeLimit / 2]) {
         await runSweep(store)
         await pause(wait)
@@ -164,30 +156,21 @@ export const refusalCases: readonly CaseDefinition[] = [
     needs: ['release'],
     async test({ open, alongside }) {
       const monitor = createMonitor()
-      const [begun, gate] = [createGate(), createGate()]
-      let hangs = false
-      const store = await open(async changes => {
-        if (hangs) {
-          hangs = false
-          begun.open()
-          await gate.opened
-        }
-        monitor.push(changes)
-      })
+      const store = await open(monitor.push)
       const domains = manyDomains(2)
       await saveAndRelease(store, ...domains)
-      for (const domain of domains) monitor.refused.add(domain)
+      monitor.refuses = named(...domains)
       const told: [string[], string[]] = [[], []]
       const sweepOnce = (list: string[]) => {
         const onError: SynchronizationErrorHandler = (_, change) => void list.push(change?.domain ?? '')
         return runSweep(store, { limit: 1, onError })
       }
       // The second sweep begins and ends while the first one pushes.
-      hangs = true
-      const first = alongside(sweepOnce(told[0]), gate.open)
-      await begun.opened
+      const held = monitor.holdNext()
+      const first = alongside(sweepOnce(told[0]), held.end)
+      await held.begun
       const second = await sweepOnce(told[1])
-      gate.open()
+      held.end()
       const results = [await first, second]
       checkEqual(
         'the number of changes that each onError got',

@@ -1,5 +1,15 @@
 import { NOTHING_BELOW, type Registration } from '../rules/registration.ts'
-import { createRequest, lookUp, manyDomains, save, submit, toDomains, toTestName, toTestRegistration } from './calls.ts'
+import {
+  createRequest,
+  findDomains,
+  lookUp,
+  manyDomains,
+  save,
+  submit,
+  toDomains,
+  toTestName,
+  toTestRegistration,
+} from './calls.ts'
 import { checkEqual, checkThat } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 
@@ -25,7 +35,7 @@ export const registrationCases: readonly CaseDefinition[] = [
       const many = manyDomains(99).map((domain, index) => `${['www', 'a.b.c', '*'][index % 3]}.${domain}`)
       const domains = ['t.co', ...many]
       checkEqual('the saved registrations', toDomains(await save(store, '1', domains)), domains)
-      checkEqual('the registrations found', toDomains((await lookUp(store, '2', domains)).registrations), domains)
+      checkEqual('the registrations found', await findDomains(store, '2', domains), domains)
     },
   },
   {
@@ -35,7 +45,7 @@ export const registrationCases: readonly CaseDefinition[] = [
       const store = await open()
       const names = [toTestName('example.com')]
       checkEqual('the saved registrations', (await store.register(createRequest('1', names, [], () => []))).saved, [])
-      checkEqual('the registrations found', toDomains((await lookUp(store, '1', toDomains(names))).registrations), [])
+      checkEqual('the registrations found', await findDomains(store, '1', toDomains(names)), [])
     },
   },
   {
@@ -46,9 +56,7 @@ export const registrationCases: readonly CaseDefinition[] = [
       const names = ['a.com', 'b.com', 'c.com'].map(toTestName)
       const { saved } = await store.register(createRequest('1', names, [], () => names.slice(1, 2)))
       checkEqual('the saved registrations', toDomains(saved), ['b.com'])
-      checkEqual('the registrations found', toDomains((await lookUp(store, '1', toDomains(names))).registrations), [
-        'b.com',
-      ])
+      checkEqual('the registrations found', await findDomains(store, '1', toDomains(names)), ['b.com'])
     },
   },
   {

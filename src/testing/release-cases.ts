@@ -1,6 +1,6 @@
 import type { Registration } from '../rules/registration.ts'
 import { MOST_AT_ONCE } from '../store/contract.ts'
-import { lookUp, manyDomains, methodOf, save, submitForCodes, toDomains } from './calls.ts'
+import { findDomains, lookUp, manyDomains, methodOf, save, submitForCodes, toDomains } from './calls.ts'
 import { checkEqual, checkRejectsArgument, checkThat } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
@@ -43,8 +43,7 @@ export const releaseCases: readonly CaseDefinition[] = [
       const released = await releaseDomains(store, '1', [b, 'c.com', c, b, a])
       checkEqual('the names released by the other IDs and names', toDomains(released).toSorted(), ['*.b.com', 'c.com'])
       checkEqual('the registrations released by similar IDs', await releaseDomains(store, '1', similarIds(saved)), [])
-      const { registrations } = await lookUp(store, '1', toDomains(saved))
-      checkEqual('the names that are still registered', toDomains(registrations), ['d.com'])
+      checkEqual('the names that are still registered', await findDomains(store, '1', toDomains(saved)), ['d.com'])
     },
   },
   {
@@ -57,8 +56,8 @@ export const releaseCases: readonly CaseDefinition[] = [
       checkEqual('the returned registrations', toDomains(await releaseDomains(store, '1', ['*.example.com'])), [
         '*.example.com',
       ])
-      const { registrations } = await lookUp(store, '1', ['*.example.com', ...others])
-      checkEqual('the names that are still registered', toDomains(registrations), others)
+      const held = await findDomains(store, '1', ['*.example.com', ...others])
+      checkEqual('the names that are still registered', held, others)
     },
   },
   {
@@ -87,11 +86,8 @@ export const releaseCases: readonly CaseDefinition[] = [
         'example.com',
       ])
       checkEqual('the returned registrations', toDomains(released), ['example.com'])
-      checkEqual(
-        'the names that are still registered',
-        toDomains((await lookUp(store, '1', ['www.example.org'])).registrations),
-        ['www.example.org'],
-      )
+      const held = await findDomains(store, '1', ['www.example.org'])
+      checkEqual('the names that are still registered', held, ['www.example.org'])
     },
   },
   {
@@ -145,7 +141,7 @@ export const releaseCases: readonly CaseDefinition[] = [
       })
       const saved = await save(store, '1', ['example.com'])
       await store.synchronize?.(saved)
-      checkEqual('the registrations found', toDomains((await lookUp(store, '1', ['example.com'])).registrations), [])
+      checkEqual('the registrations found', await findDomains(store, '1', ['example.com']), [])
     },
   },
   {

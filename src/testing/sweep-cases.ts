@@ -1,28 +1,26 @@
 import { changeOf, MOST_SWEEPS_AS_NEW, MonitorUnavailableError } from '../outbox/contract.ts'
-import type { Name } from '../rules/name.ts'
 import type { Change } from '../rules/registration.ts'
-import { attempt, manyDomains, methodOf, type ResultCode, save, submit, toDomains } from './calls.ts'
+import { attempt, byDomain, manyDomains, methodOf, type ResultCode, save, submit, toDomains } from './calls.ts'
 import { checkEqual, checkRejects, checkThat } from './check.ts'
 import {
   createGate,
   createMonitor,
+  named,
   pause,
   runSweep,
   SOON,
   saveAndRelease,
   saveDuringOutage,
+  soon,
   sweepUntil,
   synchronize,
+  withoutTime,
 } from './monitor.ts'
 import { releaseDomains } from './release-cases.ts'
 import type { CaseDefinition } from './store-case.ts'
 import { areSynchronized } from './synchronization-cases.ts'
 
-const soon = { synchronizeTimeLimit: SOON }
-
 const toKinds = (changes: readonly Change[]) => changes.map(({ kind, domain }) => `${kind} ${domain}`)
-const withoutTime = ({ at: _, ...change }: Change) => change
-const byDomain = (one: Name, other: Name) => (one.domain < other.domain ? -1 : 1)
 const isEach = (accepted: readonly Change[], ...domains: string[]) =>
   domains.every(domain => accepted.some(change => change.domain === domain))
 
@@ -210,11 +208,10 @@ export const sweepCases: readonly CaseDefinition[] = [
     needs: ['release'],
     async test({ open }) {
       const monitor = createMonitor()
-      const push = (changes: readonly Change[]) => monitor.push(changes)
-      const store = await open(Object.assign(push, { batchSize: 2 }))
+      const store = await open(Object.assign(monitor.push, { batchSize: 2 }))
       await saveAndRelease(store, ...manyDomains(6))
       monitor.takePushes()
-      monitor.refused.add('n3.com')
+      monitor.refuses = named('n3.com')
       checkEqual('the result of synchronizePending', await runSweep(store), { synchronized: 5, failed: 1 })
       const pushes = monitor.takePushes()
       checkThat(
@@ -263,7 +260,7 @@ export const sweepCases: readonly CaseDefinition[] = [
       const domains = manyDomains(12)
       const [refused, others] = [domains.slice(0, 4), domains.slice(4)]
       await saveAndRelease(store, ...domains)
-      for (const domain of refused) monitor.refused.add(domain)
+      monitor.refuses = named(...refused)
       monitor.accepted.length = 0
       let sweeps = 0
       while (sweeps < 100 && !isEach(monitor.accepted, ...others)) {
@@ -284,19 +281,17 @@ export const sweepCases: readonly CaseDefinition[] = [
     name: 'MUST count each sweep that takes a change, so that a change whose pushes never end does not stay new',
     needs: ['release', 'listPending'],
     async test({ open, alongside }) {
-      const gate = createGate()
-      let hangs = false
-      const store = await open(() => (hangs ? gate.opened : undefined))
+      const monitor = createMonitor()
+      const store = await open(monitor.push)
       await saveAndRelease(store, 'a.com')
-      hangs = true
       for (let sweeps = 0; sweeps < MOST_SWEEPS_AS_NEW; sweeps += 1) {
         const stopping = new AbortController()
-        const sweeping = alongside(runSweep(store, { signal: stopping.signal }), gate.open)
-        await pause(20)
+        const held = monitor.holdNext()
+        const sweeping = alongside(runSweep(store, { signal: stopping.signal }), held.end)
+        await held.begun
         stopping.abort(new Error('the sweep is stopped, on purpose'))
         await sweeping
       }
-      gate.open()
       const lines = (await methodOf(store, 'listPending')()).map(({ line }) => line)
       checkEqual('the line in which the change waits', lines, ['failed'])
     },
@@ -358,24 +353,18 @@ export const sweepCases: readonly CaseDefinition[] = [
     name: 'MUST NOT push a release while its registration is being pushed',
     needs: ['release'],
     async test({ open, alongside }) {
-      const pushed: string[] = []
-      const gate = createGate()
-      let isFirst = true
-      const store = await open(async changes => {
-        if (isFirst) {
-          isFirst = false
-          await gate.opened
-        }
-        pushed.push(...toKinds(changes))
-      })
-      const pushing = alongside(synchronize(store, await save(store, '1', ['example.com'])), gate.open)
+      const monitor = createMonitor()
+      const store = await open(monitor.push)
+      const held = monitor.holdNext()
+      const pushing = alongside(synchronize(store, await save(store, '1', ['example.com'])), held.end)
       await releaseDomains(store, '1', ['example.com'])
       await runSweep(store)
-      checkEqual('the accepted changes', pushed, [])
-      gate.open()
+      checkEqual('the accepted changes', monitor.accepted, [])
+      held.end()
       await pushing
       await runSweep(store)
-      checkEqual('the changes accepted after that', pushed, ['registered example.com', 'released example.com'])
+      const expected = ['registered example.com', 'released example.com']
+      checkEqual('the changes accepted after that', toKinds(monitor.accepted), expected)
     },
   },
   {
@@ -443,7 +432,7 @@ export const sweepCases: readonly CaseDefinition[] = [
         const isReleased = isFirst
         isFirst = false
         if (isReleased) await releaseDomains(store, '1', ['a.com'])
-        monitor.push(changes)
+        await monitor.push(changes)
       }, soon)
       await checkRejects('synchronize', async () => synchronize(store, await save(store, '1', ['a.com'])))
       const pending = await methodOf(store, 'listPending')()
@@ -479,25 +468,15 @@ export const sweepCases: readonly CaseDefinition[] = [
     name: 'MUST end a sweep whose signal aborts, and leave its remaining changes to the next sweep',
     needs: ['release'],
     async test({ open, alongside }) {
-      const gate = createGate()
       const monitor = createMonitor()
-      const begun = createGate()
-      let hangs = false
-      const store = await open(async changes => {
-        if (hangs) {
-          begun.open()
-          await gate.opened
-        }
-        monitor.push(changes)
-      })
+      const store = await open(monitor.push)
       await saveAndRelease(store, 'a.com', 'b.com')
-      hangs = true
       const stopping = new AbortController()
-      const sweeping = alongside(runSweep(store, { signal: stopping.signal }), gate.open)
-      await begun.opened
+      const held = monitor.holdNext()
+      const sweeping = alongside(runSweep(store, { signal: stopping.signal }), held.end)
+      await held.begun
       stopping.abort(new Error('the application stops, on purpose'))
       checkEqual('the result of synchronizePending', await sweeping, { synchronized: 0, failed: 2 })
-      hangs = false
       checkEqual('the result of the next sweep', await runSweep(store), { synchronized: 2, failed: 0 })
     },
   },

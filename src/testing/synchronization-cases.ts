@@ -1,7 +1,7 @@
 import { isApiError } from '../errors/api-error.ts'
 import { changeOf } from '../outbox/contract.ts'
-import type { Change, Registration } from '../rules/registration.ts'
-import { lookUp, save, submit, submitForCodes } from './calls.ts'
+import type { Registration } from '../rules/registration.ts'
+import { byDomain, lookUp, save, submit, submitForCodes } from './calls.ts'
 import { checkEqual, checkRejects, checkThat } from './check.ts'
 import { createMonitor, synchronize } from './monitor.ts'
 import { releaseDomains } from './release-cases.ts'
@@ -60,7 +60,6 @@ export const synchronizationCases: readonly CaseDefinition[] = [
       const store = await open(monitor.push)
       const saved = await save(store, '1', ['b.com', '*.a.com', 'c.com'])
       await synchronize(store, saved.slice(0, 2))
-      const byDomain = (one: Change, other: Change) => one.domain.localeCompare(other.domain)
       checkEqual(
         'the pushed changes',
         monitor.takePushes().flat().sort(byDomain),

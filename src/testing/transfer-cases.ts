@@ -3,7 +3,7 @@ import type { Change, Registration } from '../rules/registration.ts'
 import type { TransferredRegistrations } from '../store/contract.ts'
 import { attempt, countOfTeam, lookUp, manyDomains, methodOf, save, submitForCodes, toDomains } from './calls.ts'
 import { checkEqual, checkThat } from './check.ts'
-import { createGate, createMonitor, runSweep, SOON, sweepUntil, synchronize } from './monitor.ts'
+import { createMonitor, named, runSweep, soon, sweepUntil, synchronize } from './monitor.ts'
 import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
 
@@ -14,13 +14,13 @@ const transferFrom = async (
   decide: (found: TransferredRegistrations['found']) => boolean = () => true,
 ) => methodOf(store, 'transfer')({ from: teams[0], to: teams[1], domains, needsCount: true, decide })
 
-const soon = { synchronizeTimeLimit: SOON }
-
 const teamsOf = async (store: SuiteStore, domains: readonly string[]) =>
   (await lookUp(store, '1', domains)).registrations.map(({ teamId }) => teamId)
 
 /** The fields that a transfer keeps. */
 export const toKept = ({ domainId: _, teamId: __, createdAt: ___, synchronized: ____, ...kept }: Registration) => kept
+
+const isRegistrationOfB = ({ domain, kind }: Change) => domain === 'b.com' && kind === 'registered'
 
 /** Whether the monitor got the release of the former ID before the registration of the new ID. */
 const isForgottenFirst = (accepted: readonly Change[], former: Registration, registration: Registration) => {
@@ -90,16 +90,10 @@ export const transferCases: readonly CaseDefinition[] = [
     name: 'MUST push the new registration of a transferred name before the release of the old ID, even after refusals',
     async test({ open }) {
       const monitor = createMonitor()
-      let refuses = true
-      const store = await open(changes => {
-        if (refuses && changes.some(each => each.domain === 'b.com' && each.kind === 'registered'))
-          throw new Error('b.com is refused, on purpose')
-        monitor.push(changes)
-      }, soon)
+      const store = await open(monitor.push, soon)
       const domains = manyDomains(20)
-      refuses = false
       await synchronize(store, await save(store, '1', [...domains, 'b.com']))
-      refuses = true
+      monitor.refuses = isRegistrationOfB
       const { found, saved } = await transferFrom(store, ['1', '2'], [...domains, 'b.com'])
       const isTold = ({ domainId }: Registration) => monitor.accepted.some(change => change.domainId === domainId)
       const isForgotten = ({ domain, domainId }: Registration) =>
@@ -117,7 +111,7 @@ export const transferCases: readonly CaseDefinition[] = [
         monitor.watched().includes('b.com for team 1'),
         later,
       )
-      refuses = false
+      monitor.refuses = named()
       await sweepUntil(store, 'all names are watched for the new team alone', () =>
         monitor.watched().every(each => each.endsWith(' for team 2')),
       )
@@ -129,12 +123,7 @@ export const transferCases: readonly CaseDefinition[] = [
     name: 'MUST push the last registration of a twice-transferred name before the release of the first ID',
     async test({ open }) {
       const monitor = createMonitor()
-      let refuses = false
-      const store = await open(changes => {
-        if (refuses && changes.some(each => each.domain === 'b.com' && each.kind === 'registered'))
-          throw new Error('b.com is refused, on purpose')
-        monitor.push(changes)
-      }, soon)
+      const store = await open(monitor.push, soon)
       await synchronize(store, await save(store, '1', ['a.com']))
       const first = await transferFrom(store, ['1', '2'], ['a.com'])
       const second = await transferFrom(store, ['2', '3'], ['a.com'])
@@ -148,7 +137,7 @@ export const transferCases: readonly CaseDefinition[] = [
       await sweepUntil(store, 'nothing is pending', async () => (await methodOf(store, 'countPending')()) === 0)
 
       await synchronize(store, await save(store, '1', ['b.com', 'c.com']))
-      refuses = true
+      monitor.refuses = isRegistrationOfB
       for (const domain of ['b.com', 'c.com']) await transferFrom(store, ['1', '2'], [domain])
       await transferFrom(store, ['2', '3'], ['c.com'])
       const all = () => monitor.watched().join()
@@ -174,24 +163,19 @@ export const transferCases: readonly CaseDefinition[] = [
     id: 'transfer-overtakes-nothing',
     name: 'MUST NOT push the release of a transferred name’s former ID while its registration is still being pushed',
     async test({ open, alongside }) {
-      const pushed: string[] = []
-      const gate = createGate()
-      let isFirst = true
-      const store = await open(async changes => {
-        if (isFirst) {
-          isFirst = false
-          await gate.opened
-        }
-        pushed.push(...changes.map(({ kind, teamId }) => `${kind} for team ${teamId}`))
-      })
-      const pushing = alongside(synchronize(store, await save(store, '1', ['a.com'])), gate.open)
+      const monitor = createMonitor()
+      const accepted = () => monitor.accepted.map(({ kind, teamId }) => `${kind} for team ${teamId}`)
+      const store = await open(monitor.push)
+      const held = monitor.holdNext()
+      const pushing = alongside(synchronize(store, await save(store, '1', ['a.com'])), held.end)
       await transferFrom(store, ['1', '2'], ['a.com'])
       for (let sweeps = 0; sweeps < 2; sweeps += 1) await runSweep(store)
-      checkEqual('the accepted changes', pushed, ['registered for team 2'])
-      gate.open()
+      checkEqual('the accepted changes', accepted(), ['registered for team 2'])
+      held.end()
       await pushing
       await runSweep(store)
-      checkEqual('the changes accepted after that', pushed.slice(1), ['registered for team 1', 'released for team 1'])
+      const expected = ['registered for team 1', 'released for team 1']
+      checkEqual('the changes accepted after that', accepted().slice(1), expected)
     },
   },
   {
@@ -199,17 +183,13 @@ export const transferCases: readonly CaseDefinition[] = [
     name: 'MUST push the release of a former ID even if the monitor refuses the release of the new ID',
     async test({ open }) {
       const monitor = createMonitor()
-      let refuses = true
-      const store = await open(changes => {
-        if (refuses && changes.some(({ kind, teamId }) => kind === 'released' && teamId === '2'))
-          throw new Error('releases of team 2 are refused, on purpose')
-        monitor.push(changes)
-      }, soon)
+      monitor.refuses = ({ kind, teamId }) => kind === 'released' && teamId === '2'
+      const store = await open(monitor.push, soon)
       await synchronize(store, await save(store, '1', ['a.com']))
       await transferFrom(store, ['1', '2'], ['a.com'])
       await methodOf(store, 'release')('2', ['a.com'])
       await sweepUntil(store, 'nothing is watched', () => monitor.watched().length === 0)
-      refuses = false
+      monitor.refuses = named()
       await sweepUntil(store, 'nothing is pending', async () => (await methodOf(store, 'countPending')()) === 0)
     },
   },

@@ -310,13 +310,6 @@ describe('on PostgreSQL', () => {
     expect(stdout).toContain('could not be changed (it is no longer in the database)')
   })
 
-  test('`keys rotate` escapes terminal control characters in the hint of the old key', async () => {
-    const { hash } = JSON.parse((await database.run(['keys', 'create', '--team', '65', '--json'])).stdout)
-    await database.execute(`UPDATE domain_registration.keys SET hint = E'svc_\\x1b[2J' WHERE hash = '${hash}'`)
-    const { stdout } = await database.run(['keys', 'rotate', hash])
-    expect(stdout).toContain('The old key, svc_\\u{1b}[2J, expires at')
-  })
-
   test('`keys list` escapes terminal control characters in a label, both in the table and in JSON', async () => {
     const label = '\u009b31mred\u{e0001}\u2028\u001b[0m'
     await database.run(['keys', 'create', '--team', '7', '--label', label])

@@ -255,23 +255,6 @@ describe('while another connection holds the write lock', () => {
       expect((await store.list()).map(({ domain }) => domain)).toEqual(manyDomains(100))
     },
   )
-
-  test.skipIf(!hasReaders)(
-    `calls of all stores on one database handle share one queue, and reads do not wait${why}`,
-    async () => {
-      const { store, second, other, counted, polls } = openHeld('line.db')
-      const keys = createSqliteKeyStore({ database: counted })
-      const record = { hash: 'a'.repeat(64), type: 'team', ownerId: '1', scopes: ['domains:create'] } as const
-      const calls = [save(store, '1', ['a.com']), save(second, '1', ['b.com']), keys.addKey(record)]
-      expect(polls()).toBe(1)
-      expect(await keys.findKey(record.hash)).toBeNull()
-      expect(await second.count()).toBe(0)
-      other.exec('COMMIT')
-      await Promise.all(calls)
-      expect(await keys.findKey(record.hash)).toMatchObject({ ownerId: '1' })
-      expect((await store.list()).map(({ domain }) => domain)).toEqual(['a.com', 'b.com'])
-    },
-  )
 })
 
 test('no read takes the write lock', async () => {

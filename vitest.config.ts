@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 /**
- * These files run last, one at a time: each measures something, needs a free processor, or changes its process, as those
- * do that count fake timers, among which late work of other files may start one.
+ * These files run last, one at a time, each in a process of its own: each measures something, needs a free processor,
+ * or changes its process, as those do that count fake timers, among which late work of other files may start one.
  */
 const ALONE = 'test/**/*.alone.test.ts'
 
@@ -36,7 +36,7 @@ export default defineConfig(({ mode }) => {
         },
         {
           extends: true,
-          test: { name: 'alone', include: [ALONE], maxWorkers: 1, sequence: { groupOrder: 1 } },
+          test: { name: 'alone', include: [ALONE], isolate: true, maxWorkers: 1, sequence: { groupOrder: 1 } },
         },
       ],
     },

@@ -1,14 +1,10 @@
 /** Whatever a service does, each name gets its result, or the error lists it. Runs in virtual time. */
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { RegisterAllError, type RegisterResult, registerAll } from '../../src/client/index.ts'
 import { counts, seed } from '../counts.ts'
 import { createRandom, type Random } from '../random.ts'
+import { createVirtualTime } from '../virtual-time.ts'
 import { names } from './service.ts'
-
-afterEach(() => {
-  vi.useRealTimers()
-  vi.restoreAllMocks()
-})
 
 const MINUTES = 60_000
 
@@ -91,24 +87,26 @@ async function follow(world: World, random: Random): Promise<void> {
 
   const options = { url: 'http://localhost/v1/domains', concurrency, fetch }
   const start = performance.now()
-  const end = await inVirtualTime(async () => {
+  const register = async () => {
     if (random.chance(0.5)) return (await registerAll(all, options)).results
     const results: RegisterResult[] = []
     for await (const result of registerAll(new Set(all), options)) results.push(result)
     const byName = new Map(results.map(result => [result.input, result]))
     expect(byName.size).toBe(results.length)
     return all.flatMap(name => byName.get(name) ?? [])
-  })
+  }
+  const [end] = await Promise.allSettled([register()])
 
   // If a name alone fails twice in a row, because the service fails by chance, it looks like a name that always fails.
   const mayBeLeft = (name: string) =>
     failing.has(name) || (disturbance === unavailable && (failuresAlone.get(name) ?? 0) > 1)
   const left = all.filter(name => !settled.has(name))
   expect(left.filter(name => !mayBeLeft(name))).toEqual([])
-  if (left.length === 0) expect(end.value?.map(({ input }) => input)).toEqual(all)
+  if (left.length === 0) expect('value' in end && end.value.map(({ input }) => input)).toEqual(all)
   else {
-    expect(end.error).toBeInstanceOf(RegisterAllError)
-    const { inputs, results, resumeAt } = end.error as RegisterAllError
+    const failure = 'reason' in end && end.reason
+    expect(failure).toBeInstanceOf(RegisterAllError)
+    const { inputs, results, resumeAt } = failure as RegisterAllError
     expect(inputs).toEqual(left)
     expect(resumeAt).toBe(all.indexOf(left[0] as string))
     if (results.length > 0) expect(results.map(({ input }) => input)).toEqual(all.filter(name => settled.has(name)))
@@ -124,31 +122,14 @@ async function follow(world: World, random: Random): Promise<void> {
   expect(calls).toBeLessThan(undisturbed / (1 - disturbed) ** 2 + retries)
 }
 
-async function inVirtualTime<Value>(work: () => Promise<Value>): Promise<{ value?: Value; error?: unknown }> {
-  let isOver = false
-  const ended = work()
-    .then(
-      value => ({ value }),
-      (error: unknown) => ({ error }),
-    )
-    .finally(() => {
-      isOver = true
-    })
-  while (!isOver) {
-    vi.advanceTimersToNextTimer()
-    await new Promise(setImmediate)
-  }
-  return ended
-}
-
 test(`each name gets its result, or is listed in the error: ${counts.services} random services`, async () => {
   for (let index = 0; index < counts.services; index += 1) {
     const random = createRandom(seed + index)
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'], now: 0 })
-    vi.spyOn(Math, 'random').mockImplementation(random.fraction)
-    await follow(createWorld(random), random).catch(error => {
-      throw new Error(`SEED=${seed + index}: ${error}`)
-    })
-    vi.useRealTimers()
+    const work = () => follow(createWorld(random), random)
+    await createVirtualTime(random)
+      .run(work)
+      .catch(error => {
+        throw new Error(`SEED=${seed + index}: ${error}`)
+      })
   }
 }, 3_600_000)

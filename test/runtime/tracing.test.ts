@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { parser as promql } from '@prometheus-io/lezer-promql'
 import { Pool } from 'pg'
-import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { authenticate, deleteDomains, hashApiKey, registerDomains } from '../../src/index.ts'
 import { createPostgresStore } from '../../src/postgres/index.ts'
 import type { TraceContext } from '../../src/runtime/tracing.ts'
@@ -150,6 +150,15 @@ async function createStoreWithout(state: string) {
 }
 
 describe('the recipes for tracing and metrics', () => {
+  // The recipes ask the store until their process ends, but other test files run in this process.
+  beforeEach(() => {
+    const started = vi.spyOn(globalThis, 'setInterval')
+    return () => {
+      for (const { value } of started.mock.results) clearInterval(value)
+      started.mockRestore()
+    }
+  })
+
   test('examples/opentelemetry.ts creates nested spans, and counts names', async () => {
     const { context, metrics, ROOT_CONTEXT, trace } = await import('@opentelemetry/api')
     const { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } = await import(

@@ -1,4 +1,6 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { vi } from 'vitest'
+import type { Random } from './random.ts'
 
 /** A process in virtual time: what its `run` has started, and what the timers of that work start. */
 export interface VirtualProcess {
@@ -21,22 +23,43 @@ export type VirtualTime = ReturnType<typeof createVirtualTime>
 
 const realTurn = () => new Promise(resolve => setImmediate(resolve))
 
+/** What virtual time replaces. */
+const real = { setTimeout, clearTimeout, random: Math.random, randomUUID: crypto.randomUUID.bind(crypto) }
+
+/** The timers of the virtual time to which the running code belongs. */
+const owner = new AsyncLocalStorage<Set<Timer>>()
+
 /**
- * Replaces the clocks and timers of this process. Time passes only in `run`, from one timer to the next. End it with
- * `vi.useRealTimers` and `vi.unstubAllGlobals`.
+ * Creates a time that passes only in `run`, from one timer to the next, so the same seed of `random` repeats the work
+ * exactly. While `run` works, it replaces the timers and the random numbers of its own work only: what other test files
+ * have left behind in this process may still run, and would take random numbers. The clocks are replaced for all.
  */
-export function createVirtualTime() {
+export function createVirtualTime(random: Random) {
   /** The process whose code runs. Between two timers, only one process does anything. */
   let running: VirtualProcess | undefined
   const timers = new Set<Timer>()
   const dueTime = ({ due, process }: Timer) => Math.max(due, process?.frozenUntil ?? 0)
-  vi.useFakeTimers({ toFake: ['Date', 'performance'], now: 0 })
-  vi.stubGlobal('setTimeout', (fire: () => void, milliseconds = 0) => {
-    const timer = { due: performance.now() + milliseconds, process: running, fire }
-    if (!running?.isDead) timers.add(timer)
-    return timer
-  })
-  vi.stubGlobal('clearTimeout', (timer: Timer) => timers.delete(timer))
+  const isOwn = () => owner.getStore() === timers
+
+  function replace(): void {
+    vi.useFakeTimers({ toFake: ['Date', 'performance'], now: 0 })
+    vi.stubGlobal('setTimeout', (fire: () => void, milliseconds = 0, ...values: []) => {
+      if (!isOwn()) return real.setTimeout(fire, milliseconds, ...values)
+      const timer = { due: performance.now() + milliseconds, process: running, fire }
+      if (!running?.isDead) timers.add(timer)
+      return timer
+    })
+    vi.stubGlobal('clearTimeout', (timer: never) => timers.delete(timer) || real.clearTimeout(timer))
+    vi.spyOn(Math, 'random').mockImplementation(() => (isOwn() ? random.fraction() : real.random()))
+    const toUuid = () => `00000000-0000-4000-8000-${String(random.integer(0, 2 ** 32)).padStart(12, '0')}` as const
+    vi.spyOn(crypto, 'randomUUID').mockImplementation(() => (isOwn() ? toUuid() : real.randomUUID()))
+  }
+
+  function restore(): void {
+    vi.useRealTimers()
+    vi.unstubAllGlobals()
+    vi.restoreAllMocks()
+  }
 
   function startProcess(): VirtualProcess {
     let end = () => {}
@@ -62,7 +85,7 @@ export function createVirtualTime() {
   }
 
   /** Waits for the work while virtual time passes. */
-  async function run<T>(work: Promise<T>): Promise<T> {
+  async function pass<T>(work: Promise<T>): Promise<T> {
     let isSettled = false
     const settled = work.finally(() => {
       isSettled = true
@@ -83,7 +106,15 @@ export function createVirtualTime() {
 
   return {
     startProcess,
-    run,
+    /** Does the work in virtual time, which begins at 0. */
+    async run<T>(work: () => Promise<T>): Promise<T> {
+      replace()
+      try {
+        return await owner.run(timers, () => pass(work()))
+      } finally {
+        restore()
+      }
+    },
     /** The process whose code runs now. */
     current: () => running,
     sleep: (milliseconds: number) => new Promise<void>(resolve => setTimeout(resolve, milliseconds)),

@@ -44,8 +44,10 @@ export class AddList {
   }
 
   async pasteFile(file: Blob): Promise<void> {
+    const turn = this.#turn
     // A dropped folder cannot be read.
     const text = await readFile(file).catch(() => undefined)
+    if (turn !== this.#turn) return
     if (text !== undefined) return void this.paste(text)
     this.notice = words => words.notText
     this.#around.changed()

@@ -77,6 +77,7 @@ export class Page extends LitElement {
     if (key !== this.#lists?.key) {
       this.#lists?.adding.stop()
       this.#lists?.team.work.stop()
+      this.#spoken = undefined
       this.#lists = key === undefined ? undefined : this.#open(key, url as string)
     }
   }
@@ -117,6 +118,8 @@ export class Page extends LitElement {
   }
 
   #open(key: string, url: string) {
+    // Lists that were replaced end their work a moment later.
+    const isCurrent = () => this.#lists?.key === key
     const around: Surroundings = {
       callOptions: () => ({
         ...this.options,
@@ -136,14 +139,16 @@ export class Page extends LitElement {
         }, BETWEEN_DRAWINGS)
       },
       say: sentence => {
+        if (!isCurrent()) return
         this.#spoken = sentence
         this.requestUpdate()
       },
       focus: selector => {
+        if (!isCurrent()) return
         this.#wanted = selector
         this.requestUpdate()
       },
-      tellFailure: error => this.#lists?.key === key && this.#tell('call-failed', { error }),
+      tellFailure: error => isCurrent() && this.#tell('call-failed', { error }),
     }
     const adding = new AddList(around, domains => {
       this.#tell('domains-registered', { domains })

@@ -98,19 +98,20 @@ function entryView(
   return html`<div class="row team" part="row" role="listitem" tabindex="-1" data-id=${id}>
     <label class="pick"><input type="checkbox" ?hidden=${!mayDelete} .checked=${live(model.isChosen(entry))}>
       <span class="name" part="name"><bdi dir="ltr">${shown}</bdi></span></label>
-    <span class="about"><span part="own-state"><slot name=${domain}>${stateOf(entry, renderState)}</slot></span>
+    <span class="about"><span part="own-state"><slot name=${domain}>${stateOf(entry, model, renderState)}</slot></span>
       <time class="state" part="state" datetime=${createdAt}>${dates.format(new Date(createdAt))}</time></span>
     <button type="button" class="plain bin" part="button plain" aria-label=${words.deleteOne(shown)}
       ?hidden=${!mayDelete} ?disabled=${work.kind !== undefined}>✕</button></div>`
 }
 
-/** What the application shows of each entry, as long as it gives no other function: a node is made once. */
-const ownStates = new WeakMap<RenderState, WeakMap<Entry, ReturnType<RenderState>>>()
+/** What the application shows of each name, by its ID, as long as it gives no other function: a node is made once. */
+const ownStates = new WeakMap<TeamList, { by: RenderState; states: Map<string, ReturnType<RenderState>> }>()
 
-function stateOf(entry: Entry, renderState: RenderState | null): ReturnType<RenderState> {
+function stateOf(entry: Entry, model: TeamList, renderState: RenderState | null): ReturnType<RenderState> {
   if (!renderState) return undefined
-  const known = ownStates.get(renderState) ?? new WeakMap<Entry, ReturnType<RenderState>>()
-  ownStates.set(renderState, known)
-  if (!known.has(entry)) known.set(entry, renderState(entry))
-  return known.get(entry)
+  const known = ownStates.get(model)
+  const { states } = known?.by === renderState ? known : { states: new Map<string, ReturnType<RenderState>>() }
+  ownStates.set(model, { by: renderState, states })
+  if (!states.has(entry.id)) states.set(entry.id, renderState(entry))
+  return states.get(entry.id)
 }

@@ -125,8 +125,15 @@ Object.assign(checks, {
     await until(() => page.status().startsWith('Done: 800 names registered'))
     equal(find('#add-title').textContent, 'Turn 9')
     equal(await countCalls(url), 8)
+    await page.press('Add more names')
+    await page.paste(names(800, 'm'))
+    await page.press('Register 800 names')
+    await until(() => page.button('Stop'))
     element.url = nextUrl()
     await until(() => !find('#paste').form.hidden && !page.button('Clear the list'))
+    await frame()
+    await frame()
+    equal(find('.spoken').textContent, '')
   },
 
   async 'properties that are set before the element is defined, or are undefined, are harmless'() {
@@ -345,6 +352,9 @@ Object.assign(checks, {
     await until(() => page.find('slot[name="b.example.com"] progress'))
     equal(child.checkVisibility() && child.getBoundingClientRect().width > 0, true)
     page.element.words = { search: 'Find' }
+    await frame()
+    await frame()
+    await page.element.reload()
     await frame()
     await frame()
     equal(made, 3)

@@ -171,6 +171,14 @@ test('a quote that is not closed is told until the names are registered, and no 
   expect([adding.notice, registered.length]).toEqual([undefined, 4])
 })
 
+test('a file that is still being read when the list is cleared adds no names', async () => {
+  const { adding, calls } = open()
+  const reading = adding.pasteFile(new Blob(['a.example.com\nb.example.com']))
+  adding.clear()
+  await reading
+  expect([adding.names.size, calls.length]).toEqual([0, 0])
+})
+
 test('Enter keeps what typing has found while all names are here, and asks nobody', async () => {
   const { team, store, calls } = open()
   await registerDomains(caller, { domains: ['keep.example.com', 'shop.example.org'] }, store)

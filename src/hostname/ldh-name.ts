@@ -2,9 +2,6 @@
 export const MAX_NAME_LENGTH = 253
 export const MAX_LABEL_LENGTH = 63
 
-/** RFC 1123, section 2.1: lower-case letters, digits and inner hyphens. */
-export const isLdhLabel = (text: string) => /^[a-z0-9]+(?:-+[a-z0-9]+)*$/.test(text)
-
 /**
  * Returns whether a name is certainly canonical, as most names are: there is nothing to trim, map or decode. The whole
  * name is at most as long as a label may be, so no label is too long. The name has no two hyphens in a row, so no label
@@ -13,5 +10,4 @@ export const isLdhLabel = (text: string) => /^[a-z0-9]+(?:-+[a-z0-9]+)*$/.test(t
 export const isPlainName = (text: string) =>
   text.length <= MAX_LABEL_LENGTH && /^[a-z0-9]+(?:[.-][a-z0-9]+)*$/.test(text)
 
-/** Returns the last label of a name. */
 export const topLevelOf = (name: string) => name.slice(name.lastIndexOf('.') + 1)

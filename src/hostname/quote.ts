@@ -58,7 +58,6 @@ const secretField = /pass|pwd|secret|token|key|auth|cred|log-?in|user/i
 export function quote(text: string): string {
   const shown = hidePassword(text)
   const cut = shown.length > MAX_QUOTED ? `${cutAt(shown, MAX_QUOTED - 1)}…` : shown
-  if (printableAscii.test(cut)) return `"${cut}"`
   const printable = Array.from(cut, character =>
     isEscaped(character) ? `\\u{${character.codePointAt(0)?.toString(16)}}` : character,
   )
@@ -71,5 +70,3 @@ export function nameCharacter(character: string): string {
   const point = `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`
   return `${quote(character)} (${point}${isInvisible(character) ? ', invisible' : ''})`
 }
-
-const printableAscii = /^[ -~]*$/

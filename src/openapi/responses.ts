@@ -24,7 +24,6 @@ export interface Header {
   example?: unknown
 }
 
-/** A response with any media types. */
 type AnyResponse = OpenApiResponse<Record<string, MediaType>>
 
 /** The facts about an operation on which its responses depend. */
@@ -102,7 +101,6 @@ const limits = (parameters: string) => ({
   pattern: '^<>(, <>)*$'.replaceAll('<>', `"([^"\\\\]|\\\\["\\\\])+"${parameters}`),
 })
 
-/** The headers of responses. */
 const headers = {
   'Cache-Control': header('The response is only for this caller.', { type: 'string', enum: ['no-store'] }, 'no-store'),
   'Content-Disposition': header(

@@ -1,5 +1,5 @@
 import punycode from 'punycode/punycode.js'
-import { isLdhLabel, isPlainName, MAX_LABEL_LENGTH, MAX_NAME_LENGTH } from '../ldh-name.ts'
+import { MAX_LABEL_LENGTH, MAX_NAME_LENGTH } from '../ldh-name.ts'
 import { kindOf, kinds, survey } from './characters.ts'
 import { findMisplacedJoiner, findMisplacedPunctuation } from './context.ts'
 import { mapCharacter } from './mapping.ts'
@@ -50,7 +50,6 @@ interface LabelOptions {
  * @returns The canonical name, or the first fault.
  */
 export function toALabels(name: string, { acceptsMore = false }: LabelOptions = {}): string | LabelFault {
-  if (isPlainName(name)) return name
   if (isAscii(name)) return findAsciiFault(name) ?? name.toLowerCase()
   // Maps all labels before it normalizes any of them: normalizing may take a long time, and is not needed if mapping
   // finds a fault.
@@ -131,15 +130,12 @@ const MAX_MAPPED_LENGTH = 4 * MAX_LABEL_LENGTH
 
 /** Maps a label (UTS #46, section 4, step 1). */
 function mapLabel(sent: string): string | LabelFault {
-  if (isLdhLabel(sent)) return sent
-  const found = survey(sent)
-  if ((found & DISALLOWED) !== 0) {
-    const character = Array.from(sent).find(part => mapCharacter(part) === null)
-    return { reason: 'disallowed character', label: sent, character }
-  }
   let mapped = ''
-  if ((found & (MAPPED | IGNORED)) === 0) mapped = sent
-  else for (const character of sent) mapped += mapCharacter(character)
+  for (const character of sent) {
+    const mapping = mapCharacter(character)
+    if (mapping === null) return { reason: 'disallowed character', label: sent, character }
+    mapped += mapping
+  }
   return isLonger(mapped, MAX_MAPPED_LENGTH) ? { reason: 'long label', label: sent } : mapped
 }
 
@@ -148,9 +144,6 @@ const isLonger = (text: string, length: number) => text.length > length && Array
 
 function readLabel(sent: string, mapped: string, acceptsMore: boolean): Label | LabelFault {
   const isALabel = mapped.startsWith('xn--')
-  if (!isALabel && isLdhLabel(mapped) && mapped.length <= MAX_LABEL_LENGTH) {
-    return { sent, unicode: mapped, ascii: mapped, found: LETTER }
-  }
   if (isALabel && mapped.length > MAX_LABEL_LENGTH) return { reason: 'long label', label: sent }
   const unicode = isALabel ? decodeALabel(mapped) : mapped.normalize('NFC')
   if (unicode === null) return { reason: 'not an A-label', label: sent }

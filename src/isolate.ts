@@ -34,6 +34,8 @@ interface Isolating<Item> {
    * are no more. Default: there are no more.
    */
   readonly findMore?: ((most: number) => Promise<readonly Item[]>) | undefined
+  /** Returns what an item may have in common with others that fail. Default: all items are in one group. */
+  readonly groupOf?: (item: Item) => unknown
 }
 
 /** The last failure of an item. */
@@ -56,14 +58,15 @@ export interface Isolated<Item> extends Progress {
  * attempt go to the end of the queue, and each attempt with one of them is at most half as large from then on, until
  * each failing item is alone. Items that have failed and items that have not do not share an attempt.
  *
+ * From the second failure in a row on, an attempt has items of one group, and if it fails, the next attempt is for the
+ * next group. So a few groups that fail do not use up all attempts.
+ *
  * If everything fails, attempts shrink quickly: from the second failure in a row on, all attempts are at most half as
  * large as the failed one. The maximum doubles with each success. After a timeout, a quarter replaces the half, because
  * the next attempt also gets less time.
  */
-export async function isolate<Item>(
-  items: readonly Item[],
-  { attempt, isOver, largest = Number.POSITIVE_INFINITY, first = largest, findMore }: Isolating<Item>,
-): Promise<Isolated<Item>> {
+export async function isolate<Item>(items: readonly Item[], options: Isolating<Item>): Promise<Isolated<Item>> {
+  const { attempt, isOver, largest = Number.POSITIVE_INFINITY, first = largest, findMore, groupOf = oneGroup } = options
   const queue: Item[] = []
   const unfinished = new Map<Item, ItemFailure | null>()
   const sizes = new Map<Item, number>()
@@ -83,7 +86,8 @@ export async function isolate<Item>(
       if (queue.length === 0) break
       continue // because time has passed
     }
-    const part = takePart(queue, sizes, window)
+    const toGroup = progress.failuresInARow > 1 ? groupOf : oneGroup
+    const part = takePart(queue, sizes, window, toGroup)
     const failure = await attempt(part)
     if (!failure) {
       for (const item of part) unfinished.delete(item)
@@ -103,18 +107,28 @@ export async function isolate<Item>(
       unfinished.set(item, { cause: failure.cause, isAlone: part.length === 1 })
     }
     if (part.length > 1) queue.push(...part)
+    const group = toGroup(part[0] as Item)
+    const next = queue.findIndex(item => toGroup(item) !== group)
+    if (next > 0) queue.push(...queue.splice(0, next))
   }
   return { ...progress, unfinished, isCut }
 }
 
+const oneGroup = () => null
+
 /** Removes and returns the longest part from the front of the queue that may be attempted together. */
-function takePart<Item>(queue: Item[], sizes: ReadonlyMap<Item, number>, window: number): readonly Item[] {
-  const hasFailed = sizes.has(queue[0] as Item)
+function takePart<Item>(
+  queue: Item[],
+  sizes: ReadonlyMap<Item, number>,
+  window: number,
+  toGroup: (item: Item) => unknown,
+): readonly Item[] {
+  const [first] = queue as [Item]
   let most = window
   let count = 0
   for (const item of queue) {
     most = Math.min(most, sizes.get(item) ?? window)
-    if (count >= most || sizes.has(item) !== hasFailed) break
+    if (count >= most || sizes.has(item) !== sizes.has(first) || toGroup(item) !== toGroup(first)) break
     count += 1
   }
   return queue.splice(0, count)

@@ -20,7 +20,8 @@ export interface LineRow {
 /**
  * The lines in which changes wait for a sweep. The first push of a sweep is for a line that is drawn by lot. After
  * that, the sweep empties the lines in this order. In each line, teams take turns, and a change comes before those that
- * became due later. A push that fails is halved at once, until each failing change is alone.
+ * became due later. A push that fails is halved at once, until each failing change is alone, and if a half fails too,
+ * the next pushes have the changes of one team each.
  *
  * So no change waits forever, although no process remembers anything: a push that fails puts its changes behind all
  * that are due. A change that fails only because of others leaves the first line after three sweeps, and comes alone as

@@ -127,6 +127,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
       largest: batchSize,
       first: isUnavailable ? 1 : batchSize,
       findMore,
+      groupOf: ({ teamId }) => teamId,
     })
     const { hasSucceeded, failures } = result
     if (!signal?.aborted && (hasSucceeded || failures > 0)) isUnavailable = !hasSucceeded

@@ -126,6 +126,15 @@ describe.each<[string, () => Data | Promise<Data>]>([
     expect(await store.listPending()).toContainEqual(expect.objectContaining({ lastFailure: expect.any(String) }))
   })
 
+  test('changes of three teams that are all refused delay those of another by two sweeps', async () => {
+    const { accepted, sweep } = await open(
+      { 1: 300, 3: 300, 4: 300, 2: 50 },
+      denies(({ teamId }) => teamId !== '2'),
+    )
+    for (let sweeps = 0; sweeps < 2; sweeps += 1) await sweep()
+    expect(accepted.size).toBe(50)
+  })
+
   test('three changes that are answered 503 keep no refused change from the monitor once it accepts that', async () => {
     const away = new Set(manyDomains(3))
     let isMended = false

@@ -45,8 +45,8 @@ describe('in every order of steps, no overlapping names are saved and no change 
   const ofSqlite = isLong ? names : (['calls of one team reach its limit'] as const)
   test.each(ofSqlite)('in SQLite, in the scenario "%s"', { timeout: TIME_LIMIT }, async name => {
     const database = openDatabase()
+    const backend = createSqliteBackend({ database })
     const tables = () => {
-      const backend = createSqliteBackend({ database })
       for (const table of TABLES) database.exec(`DELETE FROM ${table}`)
       return backend
     }

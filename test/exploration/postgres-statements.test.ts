@@ -56,7 +56,7 @@ interface Scenario {
    * statements must lead to one of these outcomes.
    */
   readonly endings: readonly string[]
-  /** The number of orders in which the statements can run. */
+  /** The number of orders in which the statements that use a table can run. */
   readonly orders: number
 }
 
@@ -73,45 +73,45 @@ const scenarios: readonly Scenario[] = [
     name: 'two teams register names that overlap',
     actions: [register('1', '*.example.com'), register('2', 'a.example.com')],
     endings: ['created | domain_already_licensed: *.example.com', 'domain_already_licensed | created: a.example.com'],
-    orders: 44,
+    orders: 11,
   },
   {
     name: 'two calls register the same two names in opposite order',
     actions: [register('1', 'a.com', 'b.com'), register('1', 'b.com', 'a.com')],
     endings: ['created,created | existing,existing: a.com,b.com', 'existing,existing | created,created: a.com,b.com'],
-    orders: 36,
+    orders: 8,
   },
   {
     name: 'a wildcard is released while another team registers a name below it',
     before: register('1', '*.example.com'),
     actions: [release('1', '*.example.com'), register('2', 'a.example.com')],
     endings: ['released 1 | created: a.example.com', 'released 1 | domain_already_licensed: '],
-    orders: 183,
+    orders: 26,
   },
   {
     name: 'two calls together would exceed the limit of their team',
     actions: [register('9', 'a.com'), register('9', 'b.com')],
     endings: ['created | failed: a.com', 'failed | created: b.com'],
-    orders: 50,
+    orders: 10,
   },
   {
     name: 'a name is transferred while its team releases it',
     before: register('1', 'a.example.com'),
     actions: [move('1', '2'), release('1', 'a.example.com')],
     endings: ['transferred 1 | released 0: a.example.com', 'transferred 0 | released 1: '],
-    orders: 8484,
+    orders: 420,
   },
   {
     name: 'a name is imported while another team registers a wildcard above it',
     actions: [bring('1', 'a.example.com'), register('2', '*.example.com')],
     endings: ['imported | domain_already_licensed: a.example.com', 'domain_already_licensed | created: *.example.com'],
-    orders: 58,
+    orders: 11,
   },
   {
     name: 'an application registers a wildcard and rolls back during a call for a name below it',
     actions: [inTransaction('ROLLBACK', register('1', '*.example.com')), register('2', 'a.example.com')],
     endings: ['created ROLLBACK | created: a.example.com', 'domain_already_licensed ROLLBACK | created: a.example.com'],
-    orders: 2083,
+    orders: 9,
   },
   {
     name: 'an application registers a wildcard and commits during a call for a name below it',
@@ -120,7 +120,7 @@ const scenarios: readonly Scenario[] = [
       'created COMMIT | domain_already_licensed: *.example.com',
       'domain_already_licensed COMMIT | created: a.example.com',
     ],
-    orders: 2083,
+    orders: 9,
   },
 ]
 

@@ -20,13 +20,12 @@ interface Holdings {
   wildcardsAbove(name: Name): readonly Owned[]
   /** Returns the registrations below the base of a submitted wildcard. */
   below(wildcard: Name): NamesBelow
+  /** Adds a name that a team registers in this call. */
+  add(name: Name, owner: string): void
 }
 
 /** The part of a registration that the rules need. */
-interface Owned {
-  readonly domain: string
-  readonly teamId: string
-}
+type Owned = Pick<Registration, 'domain' | 'teamId'>
 
 /** The verdict on a submitted name. */
 export type Verdict =
@@ -192,13 +191,8 @@ export const findBases = (names: readonly Submitted[]): string[] => [
  */
 export const isAllowed = ({ rejection, answer }: Submitted) => rejection === undefined && typeof answer !== 'object'
 
-interface GrowingHoldings extends Holdings {
-  /** Adds a name that a team registers in this call. */
-  add(name: Name, owner: string): void
-}
-
 /** @param teamId The calling team. */
-export function createHoldings(teamId: string, bases: readonly string[], found: LookUpResult): GrowingHoldings {
+export function createHoldings(teamId: string, bases: readonly string[], found: LookUpResult): Holdings {
   const owners = new Map(found.registrations.map(({ domain, teamId: owner }) => [domain, owner]))
   const wildcards = new Map<string, Owned>(
     found.registrations.filter(({ domain }) => isWildcard(domain)).map(wildcard => [baseOf(wildcard.domain), wildcard]),
@@ -208,10 +202,7 @@ export function createHoldings(teamId: string, bases: readonly string[], found: 
   return {
     ownerOf: domain => owners.get(domain),
 
-    wildcardsAbove({ domain }) {
-      if (wildcards.size === 0) return []
-      return ancestorsOf(domain).flatMap(base => wildcards.get(base) ?? [])
-    },
+    wildcardsAbove: ({ domain }) => ancestorsOf(domain).flatMap(base => wildcards.get(base) ?? []),
 
     below: ({ domain }) => requireBelow(belowBases.get(baseOf(domain))),
 
@@ -219,7 +210,6 @@ export function createHoldings(teamId: string, bases: readonly string[], found: 
       const added = { domain: name.domain, teamId: owner }
       owners.set(name.domain, owner)
       if (isWildcard(name.domain)) wildcards.set(baseOf(name.domain), added)
-      if (belowBases.size === 0) return
       for (const base of ancestorsOf(name.domain)) {
         const below = belowBases.get(base)
         if (below && !isSeparated(name, base)) belowBases.set(base, addBelow(below, added, teamId))

@@ -21,16 +21,14 @@ export function explainInvalid(sent: string, fault: LabelFault): Mistake {
   }
   const line = lines.find(({ pattern }) => pattern.test(sent))
   if (line !== undefined) return toMistake(line, sent, false)
-  const isForeign = !isAscii(sent)
-  const whole = isForeign ? sent.split(dots).join('.') : sent
+  const whole = sent.split(dots).join('.')
   if (containsSeveral(whole)) {
     const advice = 'Enter each as a separate entry'
     return { reason: 'several_hostnames', problem: 'contains several hostnames', advice }
   }
   const isWildcard = /^\*\.\S/.test(whole)
   const text = isWildcard ? whole.slice(2) : whole
-  // A row without a `problem` matches one non-ASCII character, so it is skipped if the input is ASCII.
-  const row = rows.find(({ pattern, problem }) => (isForeign || problem !== undefined) && pattern.test(text))
+  const row = rows.find(({ pattern }) => pattern.test(text))
   return row === undefined ? explainFault(fault, whole) : toMistake(row, text, isWildcard)
 }
 
@@ -54,7 +52,6 @@ const findForeign = (text: string) => /[^\0-\x7f]/u.exec(text)?.[0]
  * count.
  */
 function containsSeveral(text: string): boolean {
-  if (!separator.test(text)) return false
   let names = 0
   for (const word of text.split(/\s+|[,;|\u3001\uff0c\uff1b](?=[a-z]+:\/\/)/i)) {
     const isEMailAddress = word.includes('@') && !word.includes('://')

@@ -9,6 +9,7 @@ import { absent, denied, migrate } from '../postgres/migrate.ts'
 import type { PostgresPool } from '../postgres/pg-pool.ts'
 import { toTables } from '../postgres/schema.ts'
 import { createPostgresStore } from '../postgres/store.ts'
+import { findBuiltinModule } from '../runtime/builtin-module.ts'
 import { explainFailure } from '../sqlite/connection.ts'
 import { type SqliteHandle, toDriver } from '../sqlite/driver.ts'
 import { createSqliteKeyStore } from '../sqlite/keys.ts'
@@ -21,7 +22,6 @@ export type Target =
   | { readonly kind: 'postgres'; readonly url: string; readonly schema: string | undefined }
   | { readonly kind: 'sqlite'; readonly file: string }
 
-/** An open database. */
 export interface OpenDatabase {
   /**
    * Creates a store without a monitor. A release by this store stays pending until the application's next sweep pushes
@@ -154,9 +154,7 @@ type Open = new (file: string) => Handle
  * the file if it is missing.
  */
 export function openHandle(file: string): Handle {
-  const builtIn = (process.getBuiltinModule as (name: string) => unknown)('node:sqlite') as
-    | { DatabaseSync: Open }
-    | undefined
+  const builtIn = findBuiltinModule('node:sqlite') as { DatabaseSync: Open } | undefined
   const Database = builtIn?.DatabaseSync ?? loadDriver<Open>('better-sqlite3') ?? loadDriver<Open>('libsql')
   if (!Database) {
     throw new Error(

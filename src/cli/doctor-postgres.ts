@@ -19,7 +19,6 @@ import { ask, createPool, type Pool, selectVersion } from './database.ts'
 /** The oldest version on which this package is tested. */
 const OLDEST_SERVER = 15
 
-/** A connection of the doctor. */
 type Client = Pick<Pool, 'query'>
 
 interface Server {
@@ -80,6 +79,7 @@ function examineEngine({ version, number }: Server): Finding {
 
 /** Finds out whether all tables are missing, or the one with their version, which `migrate` would create. */
 async function findMissingTables(client: Client, schema: string): Promise<readonly Finding[]> {
+  // Unlike the descriptions of `readParts`, this query waits for no lock.
   const { rows } = await ask<{ name: string }>(
     client,
     `SELECT relname AS name FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace

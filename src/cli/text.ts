@@ -57,7 +57,6 @@ export function toColumns(rows: readonly (readonly [term: string, meaning: strin
   return rows.map(([term, meaning]) => `  ${term}`.padEnd(width) + wrap(meaning, width)).join('\n')
 }
 
-/** The version of the package. */
 export const readVersion = (): string =>
   (createRequire(import.meta.url)('domain-registration/package.json') as { version: string }).version
 

@@ -15,7 +15,6 @@ import {
 import type { Engine } from './engine.ts'
 import type { Tables } from './schema.ts'
 
-/** The statements on names. */
 export function createNameStatements({ names, changes }: Tables, engine: Engine) {
   const selectNames = (condition = '') => {
     const isSame = 'change.domain_id = name.domain_id AND change.second_level_domain = name.second_level_domain'

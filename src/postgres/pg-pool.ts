@@ -123,10 +123,7 @@ async function acquireAny(pool: PostgresPool, deadline: Deadline) {
   }
 }
 
-/**
- * Corks the stream until the running code has sent all its queries, so that they leave in one packet. Sending a packet
- * for each query would take longer than all other work of the client.
- */
+/** Corks the stream until the running code has sent all its queries, so that they leave in one packet. */
 function inOnePacket(client: PostgresClient, query: PostgresStatement): PromiseLike<PostgresAnswer> {
   const stream = client.connection?.stream
   if (stream?.cork && stream.uncork) {

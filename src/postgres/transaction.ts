@@ -98,7 +98,6 @@ const toLock = (registrableDomain: string): Lock => ({
 
 export type LockStatements = ReturnType<typeof createLockStatements>
 
-/** The statements on lock rows. */
 export const createLockStatements = ({ locks }: Tables, engine: Engine) => ({
   /**
    * Inserts missing lock rows of registrable domains, and locks the existing ones, in the given order. The order must

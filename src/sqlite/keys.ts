@@ -13,7 +13,6 @@ export interface SqliteKeyStore extends ManagedKeyStore {}
 
 const row = toSelectList<KeyRow>(keyColumns)
 
-/** The SQL of {@link createSqliteKeyStore}. */
 export const keyStatements = {
   find: statement<KeyRow>(`SELECT ${row} FROM domain_registration_keys WHERE hash = ?`),
   list: statement<KeyRow>(

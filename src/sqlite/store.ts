@@ -45,7 +45,6 @@ export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
   return createManagedStore(createSqliteBackend({ database, timeLimit, synchronous }), managed)
 }
 
-/** Creates the backend of {@link createSqliteStore}. */
 export function createSqliteBackend(options: SqliteConnectionOptions): StoreBackend {
   const connection = connect(options)
   const { read, transact } = connection

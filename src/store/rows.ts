@@ -24,9 +24,9 @@ export function readBoolean(value: unknown): boolean {
 }
 
 /** Reads a time in milliseconds since 1970. */
-export const readTime = (value: unknown): Date => new Date(readInteger(value))
+const readTime = (value: unknown): Date => new Date(readInteger(value))
 
-export const readOptionalTime = (value: unknown): Date | null => (value === null ? null : readTime(value))
+const readOptionalTime = (value: unknown): Date | null => (value === null ? null : readTime(value))
 
 /** Returns the column list of a `SELECT` or `RETURNING`, from one SQL expression for each property of the row. */
 export const toSelectList = <Row>(columns: { readonly [Name in keyof Row]-?: string }): string =>

@@ -1,7 +1,7 @@
 import { requireChanges, requireHash, requireOwner, requireRecord, type StoredKeyRecord } from '../keys/key-record.ts'
 import type { ManagedKeyStore } from '../keys/key-store.ts'
 import { requireOptions } from '../options.ts'
-import { type KeyRow, keyColumns, toSelectList, toStoredRecord } from '../store/rows.ts'
+import { type KeyRow, keyColumns, toSelectList, toStoredRecord, writeOptionalTime } from '../store/rows.ts'
 import { createDeadline } from '../time/deadline.ts'
 import { prepared, type Statement, toMilliseconds, toTime, type Value, WAIT_FOR_DISK } from './connection.ts'
 import { DEFAULT_TRANSACTION_TIME_LIMIT, type DriverOptions, driverRules, toDatabase } from './drivers.ts'
@@ -73,7 +73,7 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
     async addKey(record) {
       requireRecord(record)
       const { hash, type, ownerId, scopes, label = null, hint = null } = record
-      const dates = [record.createdAt, record.revokedAt, record.expiresAt].map(toMillisecondsOf)
+      const dates = [record.createdAt, record.revokedAt, record.expiresAt].map(writeOptionalTime)
       const send = begin()
       if ((await send(statements.add, hash, type, ownerId, scopes, label, hint, ...dates)).length > 0) return true
       if ((await find(send, hash)) === null) throw new Error('A trigger skipped a row, so the API key was not added')
@@ -90,7 +90,7 @@ export function createPostgresKeyStore(options: PostgresKeyStoreOptions): Postgr
       requireChanges(changes)
       const { label, scopes, expiresAt } = changes
       const keeps = (value: unknown) => String(value === undefined)
-      const values = [scopes ?? null, keeps(label), label ?? null, keeps(expiresAt), toMillisecondsOf(expiresAt)]
+      const values = [scopes ?? null, keeps(label), label ?? null, keeps(expiresAt), writeOptionalTime(expiresAt)]
       return update(hash, statements.update, ...values)
     },
 
@@ -109,8 +109,6 @@ type Send = <Row>(statement: Statement<Row>, ...values: readonly Value[]) => Pro
 interface Hash {
   readonly hash: string
 }
-
-const toMillisecondsOf = (date: Date | null | undefined) => date?.getTime() ?? null
 
 /**
  * Ends each statement that changes a key. No transaction surrounds such a statement, so the setting applies only if the

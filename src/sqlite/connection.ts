@@ -57,7 +57,7 @@ const DEFAULT_LOCK_TIME_LIMIT = 5000
 const LOG_SIZE_LIMIT = 64 * 1024 * 1024
 
 /** The queue of each database, which is shared by all stores on that database. */
-const turnsOf = new WeakMap<SqliteDatabase, Turns>()
+const queues = new WeakMap<SqliteDatabase, WriteQueue>()
 
 /**
  * Configures the connection, and creates the tables if they are missing. Several processes may connect at once.
@@ -68,17 +68,17 @@ export function connect(options: SqliteConnectionOptions): SqliteConnection {
   const { database, timeLimit = DEFAULT_LOCK_TIME_LIMIT } = options
   const driver = openDriver(options, timeLimit)
   const requireSameFile = watchFile(driver)
-  const turns = turnsOf.get(database) ?? createTurns()
-  turnsOf.set(database, turns)
+  const queue = queues.get(database) ?? createWriteQueue()
+  queues.set(database, queue)
   return {
     driver,
     read: work =>
-      turns.takeFirst(() => {
+      queue.takeFirst(() => {
         requireSameFile()
         return driver.read(work)
       }, timeLimit),
     transact: (work, limit = timeLimit) =>
-      turns.take(
+      queue.take(
         () => {
           requireSameFile()
           return driver.transact(work)
@@ -156,7 +156,7 @@ function useWriteAheadLog(driver: Driver, timeLimit: number): void {
 }
 
 /** The queue of calls that want to write to a database. */
-interface Turns {
+interface WriteQueue {
   /**
    * Calls `work` at once if possible, otherwise as soon as earlier calls are done and no other connection holds the
    * write lock.
@@ -178,7 +178,7 @@ const LONGEST_PAUSE = 10
  * Creates a queue. While another connection holds the lock, only the first call in the queue retries, with pauses in
  * between. So the event loop keeps running even if many calls wait. SQLite's busy timeout would block the event loop.
  */
-function createTurns(): Turns {
+function createWriteQueue(): WriteQueue {
   /** For each waiting call, in order: a function that attempts the call, and returns whether the call is done. */
   const line: (() => boolean)[] = []
   let isServing = false

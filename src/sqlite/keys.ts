@@ -1,7 +1,7 @@
 import { requireChanges, requireHash, requireOwner, requireRecord } from '../keys/key-record.ts'
 import type { ManagedKeyStore } from '../keys/key-store.ts'
 import { requireOptions } from '../options.ts'
-import { type KeyRow, keyColumns, toSelectList, toStoredRecord } from '../store/rows.ts'
+import { type KeyRow, keyColumns, toSelectList, toStoredRecord, writeOptionalTime } from '../store/rows.ts'
 import { connect, connectionRules, type SqliteConnectionOptions } from './connection.ts'
 import { prepareAll, statement } from './statements.ts'
 
@@ -66,8 +66,8 @@ export function createSqliteKeyStore(options: SqliteKeyStoreOptions): SqliteKeyS
     addKey(record) {
       requireRecord(record)
       const { hash, type, ownerId, scopes, label = null, hint = null } = record
-      const createdAt = toTime(record.createdAt)
-      const [revokedAt, expiresAt] = [toTime(record.revokedAt), toTime(record.expiresAt)]
+      const createdAt = writeOptionalTime(record.createdAt)
+      const [revokedAt, expiresAt] = [writeOptionalTime(record.revokedAt), writeOptionalTime(record.expiresAt)]
       const texts = [hash, type, ownerId, JSON.stringify(scopes), label, hint]
       return transact(() => {
         const isAdded = add(...texts, createdAt, Date.now(), revokedAt, expiresAt).length > 0
@@ -88,7 +88,7 @@ export function createSqliteKeyStore(options: SqliteKeyStoreOptions): SqliteKeyS
       const { label, scopes, expiresAt } = changes
       const keeps = (value: unknown) => Number(value === undefined)
       const changed = scopes === undefined ? null : JSON.stringify(scopes)
-      const values = [changed, keeps(label), label ?? null, keeps(expiresAt), toTime(expiresAt), hash]
+      const values = [changed, keeps(label), label ?? null, keeps(expiresAt), writeOptionalTime(expiresAt), hash]
       return transact(() => requireChange(hash, update(...values)))
     },
 
@@ -98,5 +98,3 @@ export function createSqliteKeyStore(options: SqliteKeyStoreOptions): SqliteKeyS
     },
   }
 }
-
-const toTime = (date: Date | null | undefined) => date?.getTime() ?? null

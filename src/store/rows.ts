@@ -28,6 +28,8 @@ const readTime = (value: unknown): Date => new Date(readInteger(value))
 
 const readOptionalTime = (value: unknown): Date | null => (value === null ? null : readTime(value))
 
+export const writeOptionalTime = (date: Date | null | undefined): number | null => date?.getTime() ?? null
+
 /** Returns the column list of a `SELECT` or `RETURNING`, from one SQL expression for each property of the row. */
 export const toSelectList = <Row>(columns: { readonly [Name in keyof Row]-?: string }): string =>
   Object.entries(columns)

@@ -7,6 +7,7 @@ import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
 
 const list = async (store: SuiteStore, options?: ListOptions) => methodOf(store, 'list')(options)
+const listDomains = async (store: SuiteStore, options?: ListOptions) => toDomains(await list(store, options))
 
 /** Lists page after page, until a page is not full. */
 async function listPages(
@@ -37,7 +38,7 @@ export const listCases: readonly CaseDefinition[] = [
       const [early, late] = [manyDomains(50).reverse(), ['c.com', '*.a.com', 'd.com', 'x.c.com']]
       await save(store, '1', early)
       for (const domain of late) await save(store, domain === 'd.com' ? '2' : '1', [domain])
-      checkEqual('the listed registrations', toDomains(await list(store)), [...early, ...late])
+      checkEqual('the listed registrations', await listDomains(store), [...early, ...late])
     },
   },
   {
@@ -79,7 +80,7 @@ export const listCases: readonly CaseDefinition[] = [
         ['2', ['n1.com', 'n4.com', 'n7.com']],
         ['77', []],
       ] as const) {
-        checkEqual(`the names listed for team ${teamId}`, toDomains(await list(store, { teamId })), expected)
+        checkEqual(`the names listed for team ${teamId}`, await listDomains(store, { teamId }), expected)
       }
     },
   },
@@ -90,7 +91,7 @@ export const listCases: readonly CaseDefinition[] = [
       const store = await open()
       for (const [index, domain] of manyDomains(14).entries()) await save(store, String((index % 2) + 1), [domain])
       for (const ofTeam of [{}, { teamId: '1' }, { teamId: '2' }]) {
-        const expected = inThrees(toDomains(await list(store, ofTeam)))
+        const expected = inThrees(await listDomains(store, ofTeam))
         const pages = await listPages(store, { ...ofTeam, limit: 3 })
         checkEqual(`the pages for team ${ofTeam.teamId ?? 'any'}`, pages, expected)
       }
@@ -119,11 +120,7 @@ export const listCases: readonly CaseDefinition[] = [
         const pages = await listPages(store, { ...ofTeam, limit: 3, order: 'newest' })
         checkEqual(`the pages for team ${ofTeam.teamId ?? 'any'}`, pages, inThrees(expected))
       }
-      checkEqual(
-        'the list with the oldest registration first',
-        toDomains(await list(store, { order: 'oldest' })),
-        domains,
-      )
+      checkEqual('the list with the oldest registration first', await listDomains(store, { order: 'oldest' }), domains)
     },
   },
   {
@@ -139,7 +136,7 @@ export const listCases: readonly CaseDefinition[] = [
         [{ domain: 'a.example.com' }, []],
         [{ domain: 'www.example.com', limit: 0 }, []],
       ] as const) {
-        checkEqual(`the names listed for ${options.domain}`, toDomains(await list(store, options)), expected)
+        checkEqual(`the names listed for ${options.domain}`, await listDomains(store, options), expected)
       }
       const domain = 'www.example.com'
       const after = (await list(store, { domain }))[0]?.domainId
@@ -157,7 +154,7 @@ export const listCases: readonly CaseDefinition[] = [
       for (const domain of [...below, ...others].toSorted().reverse()) {
         await save(store, domain.startsWith('b') ? '2' : '1', [domain])
       }
-      checkEqual('the names listed below example.com', toDomains(await list(store, { below: 'Example.com' })), below)
+      checkEqual('the names listed below example.com', await listDomains(store, { below: 'Example.com' }), below)
       checkEqual(
         'the pages below example.com',
         await listPages(store, { below: 'example.com', limit: 3 }, 'domain'),
@@ -169,14 +166,10 @@ export const listCases: readonly CaseDefinition[] = [
         inThrees(below.filter(domain => !domain.startsWith('b'))),
       )
       const own = below.filter(domain => domain.startsWith('b'))
-      checkEqual(
-        'the names listed for team 2',
-        toDomains(await list(store, { below: 'example.com', teamId: '2' })),
-        own,
-      )
+      checkEqual('the names listed for team 2', await listDomains(store, { below: 'example.com', teamId: '2' }), own)
       checkEqual(
         'the names listed below a.example.com',
-        toDomains(await list(store, { below: 'a.example.com' })),
+        await listDomains(store, { below: 'a.example.com' }),
         below.slice(2, 4),
       )
       checkEqual('the names listed below c.example.com', await list(store, { below: 'c.example.com' }), [])

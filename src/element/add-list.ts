@@ -9,7 +9,7 @@ import { type Ending, hasCode, isNotOffered, type Sentence, type Surroundings, W
 /** How long reading a pasted list may block the page, in milliseconds. */
 const SLICE = 12
 
-/** The list that a customer pastes, checks, corrects and registers. Does not know how it is drawn. */
+/** The list that a customer pastes, checks, corrects and registers. Draws nothing: a test needs no browser. */
 export class AddList {
   readonly names = new NameList()
   readonly work: Work

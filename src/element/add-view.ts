@@ -3,7 +3,7 @@ import { live } from 'lit/directives/live.js'
 import { ref } from 'lit/directives/ref.js'
 import type { InvalidPreview } from '../wire/results.ts'
 import type { AddList } from './add-list.ts'
-import { around, button, progress, warn } from './pieces.ts'
+import { button, progress, textsAround, warn } from './pieces.ts'
 import { recordsView } from './records-view.ts'
 import { isWrong, problems, type Row, type RowState, suggestionOf, type WrongRow } from './rows.ts'
 import { display } from './team-list.ts'
@@ -205,7 +205,7 @@ const states = {
 function rowView(row: Row, words: ElementWords): TemplateResult {
   const { id, state, domain = row.text, origin } = row
   const [mark, word] = states[state]
-  const [before, after] = around(words.sentFrom)
+  const [before, after] = textsAround(words.sentFrom)
   const isSame = origin === domain
   return html`<div class="row ${state}" part="row ${state}" role="listitem" tabindex="-1" data-id=${id}>
     <span class="mark" aria-hidden="true">${mark}</span>
@@ -218,7 +218,7 @@ function wrongRowView(row: WrongRow, words: ElementWords): TemplateResult {
   const { id, state, text, draft } = row
   const [mark, word] = states[state]
   const suggestion = suggestionOf(row)
-  const [before, after] = around(words.use)
+  const [before, after] = textsAround(words.use)
   return html`<div class="row wrong ${state}" part="row wrong" role="listitem" tabindex="-1" data-id=${id}>
     <span class="mark" aria-hidden="true">${mark}</span>
     <div class="name" part="name"><bdi dir="ltr">${text}</bdi></div>

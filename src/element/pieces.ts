@@ -8,7 +8,7 @@ export const button = (kind: string, text: string, onClick: (event: Event) => vo
   html`<button type="button" class=${kind} part=${`button ${kind}`.trim()} @click=${onClick}>${text}</button>`
 
 /** The texts around a name in a sentence: the name itself is isolated, so its direction does not change theirs. */
-export function around(sentence: (name: string) => string): readonly [before: string, after: string] {
+export function textsAround(sentence: (name: string) => string): readonly [before: string, after: string] {
   const [before = '', after = ''] = sentence('\0').split('\0')
   return [before, after]
 }

@@ -20,7 +20,7 @@ const PAGE = 1000
 /** How many names are looked through for letters that are no whole name. */
 const MOST_SEARCHED = 20_000
 
-/** The names of the team: read page by page, searched, chosen and deleted. Does not know how it is drawn. */
+/** The names of the team: read page by page, searched, chosen and deleted. Draws nothing: a test needs no browser. */
 export class TeamList {
   readonly work: Work
   entries: readonly Entry[] = []

@@ -181,9 +181,7 @@ function findFault(label: string, unicode: string, found: number): LabelFault | 
     const character = Array.from(unicode).find(part => mapCharacter(part) !== part)
     return { reason: 'disallowed character', label, character }
   }
-  if ((found & MARKS) !== 0 && (kindOf(unicode.codePointAt(0) as number) & MARKS) !== 0) {
-    return { reason: 'mark first', label }
-  }
+  if ((kindOf(unicode.codePointAt(0) as number) & MARKS) !== 0) return { reason: 'mark first', label }
   const joiner = (found & kinds.JOINER) === 0 ? undefined : findMisplacedJoiner(unicode)
   return joiner === undefined ? undefined : { reason: 'misplaced joiner', label, character: joiner }
 }

@@ -11,7 +11,7 @@ import {
   type Rules,
   requireOptions,
 } from '../options.ts'
-import { baseOf, isWildcard } from '../rules/name.ts'
+import { baseOf } from '../rules/name.ts'
 import type { DnsRecord } from '../rules/submitted.ts'
 import type { DomainStore } from '../store/contract.ts'
 import { timeLimitRule } from '../time/deadline.ts'
@@ -226,8 +226,8 @@ export function createVerification(
       const hostname = classifyHostname(domain)
       if (!hostname.valid) throw new TypeError(hostname.message)
       if (hostname.kind === 'ip') throw new TypeError('A DNS record cannot prove an IP address')
-      const base = isWildcard(hostname.domain) ? baseOf(hostname.domain) : hostname.domain
-      return records.create(teamId, { domain: base, registrableDomain: hostname.registrableDomain })
+      const { registrableDomain } = hostname
+      return records.create(teamId, { domain: baseOf(hostname.domain), registrableDomain })
     },
     verify,
     async claim(store, teamId, hostnames, { signal } = {}) {

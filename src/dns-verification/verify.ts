@@ -1,5 +1,5 @@
 import { classifyHostname } from '../hostname/classify.ts'
-import { ancestorsOf, baseOf, isWildcard, type Name } from '../rules/name.ts'
+import { ancestorsOf, baseOf, type Name } from '../rules/name.ts'
 import type { DnsRecord } from '../rules/submitted.ts'
 import { TimeLimitError } from '../time/deadline.ts'
 import { type Ask, createAsk } from './ask.ts'
@@ -188,7 +188,7 @@ function readName(text: string): Name | undefined {
 
 /** The domains whose records prove a name, at most four: those above it, and the name itself or its base. */
 function levelsOf({ domain, registrableDomain }: Name): readonly string[] {
-  const base = isWildcard(domain) ? baseOf(domain) : domain
+  const base = baseOf(domain)
   const below = [base, ...ancestorsOf(base)].filter(({ length }) => length > registrableDomain.length).reverse()
   const levels = [registrableDomain, ...below]
   return levels.length <= MOST_LEVELS ? levels : [...levels.slice(0, MOST_LEVELS - 1), base]

@@ -1,6 +1,6 @@
 import type { HostnameRejection } from '../hostname/classify.ts'
 import { isText, matches, type Rule, requireFields } from '../options.ts'
-import { baseOf, isWildcard } from '../rules/name.ts'
+import { baseOf } from '../rules/name.ts'
 import { type ImportConflict, judgeImports } from '../rules/overlap.ts'
 import type { Registration } from '../rules/registration.ts'
 import { isName, readSubmitted } from '../rules/submitted.ts'
@@ -154,7 +154,7 @@ function readRow(given: RegistrationToImport, latest: number): Readable | Unread
   if (!isName(name)) return name
   const { domain, registrableDomain: todaysDomain } = name
   const { registrableDomain = todaysDomain, teamId, synchronized } = given
-  const base = isWildcard(domain) ? baseOf(domain) : domain
+  const base = baseOf(domain)
   if (base !== registrableDomain && !base.endsWith(`.${registrableDomain}`))
     return { code: 'invalid_domain', message: 'The "registrableDomain" is neither the name nor above it.' }
   const domainId = given.domainId.toLowerCase()

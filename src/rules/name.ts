@@ -13,8 +13,8 @@ export interface Name {
 /** A canonical name has an asterisk only as its first label. */
 export const isWildcard = (domain: string): boolean => domain.startsWith('*.')
 
-/** Returns the base of a wildcard: `example.com` for `*.example.com`. */
-export const baseOf = (wildcard: string): string => wildcard.slice(2)
+/** Returns the base of a wildcard: `example.com` for `*.example.com`. Any other name is its own base. */
+export const baseOf = (domain: string): string => (isWildcard(domain) ? domain.slice(2) : domain)
 
 export const wildcardOver = (base: string): string => `*.${base}`
 

@@ -1,5 +1,5 @@
 import { classifyHostname, type HostnameRejection, type InvalidHostname, toFormerName } from '../hostname/classify.ts'
-import { baseOf, isWildcard, type Name } from './name.ts'
+import { baseOf, type Name } from './name.ts'
 
 /** The codes of the rules of overlap. */
 export type ConflictCode = 'wildcard_conflict' | 'subdomain_conflict' | 'domain_already_licensed'
@@ -61,8 +61,8 @@ export function readSubmitted(input: string): Submitted | InvalidHostname {
   const domain = toFormerName(input)
   if (domain === null) return hostname
   const former = classifyHostname(domain)
-  const base = isWildcard(domain) ? baseOf(domain) : domain
-  return { domain, registrableDomain: former.valid ? former.registrableDomain : base, input, rejection: hostname }
+  const registrableDomain = former.valid ? former.registrableDomain : baseOf(domain)
+  return { domain, registrableDomain, input, rejection: hostname }
 }
 
 /** Whether the result is a name that can be registered or may already be registered. */

@@ -29,7 +29,8 @@ test.each([
   expect(isAddress(domain)).toBe(expected)
 })
 
-test('the base of a wildcard is the name after its "*."', () => {
+test('the base of a wildcard is the name after its "*.", and the base of any other name is this name', () => {
   expect([isWildcard('*.a.com'), isWildcard('a.com')]).toEqual([true, false])
   expect(baseOf(wildcardOver('a.com'))).toBe('a.com')
+  expect(baseOf('a.com')).toBe('a.com')
 })

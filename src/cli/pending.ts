@@ -92,7 +92,7 @@ export async function* eachPending(store: ManagedStore, start?: string): AsyncGe
   }
 }
 
-/** Leaves out the additional fields that some stores return with a change. */
+/** The fields that `--json` prints. */
 const toData = ({ kind, domain, domainId, teamId, at, refusals, nextAttempt, lastFailure }: PendingChange) => ({
   kind,
   domain,

@@ -2,7 +2,7 @@ import type { LookUpResult } from '../rules/registration.ts'
 import type { LookUp } from '../store/contract.ts'
 import { findDomains, inOrderOf, lookUp, methodOf, save, toDomains } from './calls.ts'
 import { checkEqual, checkRejects, UnmetExpectation } from './check.ts'
-import { createMonitor, pause, runSweep, SOON } from './monitor.ts'
+import { openMonitored, pause, runSweep, SOON } from './monitor.ts'
 import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
 
@@ -54,8 +54,7 @@ export const findCases: readonly CaseDefinition[] = [
     name: 'MUST NOT lease the registrations that `find` returns, so that a sweep still pushes them',
     needs: ['synchronize', 'synchronizePending'],
     async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push, { synchronizeTimeLimit: SOON })
+      const [store, monitor] = await openMonitored(open, { synchronizeTimeLimit: SOON })
       await save(store, '1', ['a.com'])
       for (let turns = 0; turns < 100; turns += 1) {
         await find(store, { teamId: '1', domains: ['a.com'], bases: ['b.com'] })

@@ -2,6 +2,7 @@ import type { SweepOptions, SweepResult } from '../outbox/contract.ts'
 import type { Change, Registration } from '../rules/registration.ts'
 import { methodOf, save } from './calls.ts'
 import { checkRejects, checkThat, UnmetExpectation } from './check.ts'
+import type { Trial } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
 
 /** A monitor for the store under test. The monitor can be unavailable or refuse changes, and it records the pushes. */
@@ -56,6 +57,12 @@ export function createMonitor(): Monitor {
     },
   }
   return monitor
+}
+
+/** Creates a store that pushes to a new monitor. */
+export async function openMonitored(open: Trial['open'], more?: Parameters<Trial['open']>[1]) {
+  const monitor = createMonitor()
+  return [await open(monitor.push, more), monitor] as const
 }
 
 /** Matches the changes of these domains. */

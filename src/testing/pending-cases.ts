@@ -2,7 +2,7 @@ import { changeOf, MonitorUnavailableError, type PendingChange, toChange } from 
 import { MOST_AT_ONCE } from '../store/contract.ts'
 import { byDomain, manyDomains, methodOf, save, toDomains } from './calls.ts'
 import { checkEqual, checkRejects, checkRejectsArgument, checkThat } from './check.ts'
-import { createMonitor, named, pause, runSweep, saveAndRelease, synchronize, withoutTime } from './monitor.ts'
+import { named, openMonitored, pause, runSweep, saveAndRelease, synchronize, withoutTime } from './monitor.ts'
 import { releaseDomains } from './release-cases.ts'
 import type { CaseDefinition } from './store-case.ts'
 import { areSynchronized } from './synchronization-cases.ts'
@@ -54,8 +54,7 @@ export const pendingCases: readonly CaseDefinition[] = [
     name: 'MUST let `retryPending` retry the given failed changes, or all failed changes if no IDs are given',
     needs: ['release', 'retryPending'],
     async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
+      const [store, monitor] = await openMonitored(open)
       const retryPending = methodOf(store, 'retryPending')
       await saveAndRelease(store, ...manyDomains(5))
       // The change is leased to a call, so it must not count toward the limit of a sweep.
@@ -118,8 +117,7 @@ export const pendingCases: readonly CaseDefinition[] = [
     name: 'MUST NOT let `retryPending` retry a change that is leased to a call and has not failed',
     needs: ['release', 'retryPending'],
     async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
+      const store = await open(() => {})
       const saved = await save(store, '1', ['a.com', 'b.com'])
       await releaseDomains(store, '1', ['b.com'])
       const retryPending = methodOf(store, 'retryPending')
@@ -133,8 +131,7 @@ export const pendingCases: readonly CaseDefinition[] = [
     name: 'MUST report how many changes are pending or refused, when the oldest was made, and the longest refused',
     needs: ['release', 'pendingStats'],
     async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
+      const [store, monitor] = await openMonitored(open)
       const stats = async () => methodOf(store, 'pendingStats')()
       checkEqual('the report on an empty store', await stats(), {
         count: 0,
@@ -172,8 +169,7 @@ export const pendingCases: readonly CaseDefinition[] = [
     name: 'MUST let `settlePending` count the changes with the given IDs as delivered, and no others',
     needs: ['release', 'settlePending'],
     async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
+      const [store, monitor] = await openMonitored(open)
       const settlePending = methodOf(store, 'settlePending')
       monitor.refuses = named('a.com', 'b.com')
       const saved = await save(store, '1', ['a.com', 'b.com', 'c.com'])
@@ -202,8 +198,7 @@ export const pendingCases: readonly CaseDefinition[] = [
     name: 'MUST NOT carry the refusals of a registration over to its release',
     needs: ['release', 'listPending'],
     async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
+      const [store, monitor] = await openMonitored(open)
       monitor.refuses = named('a.com')
       await checkRejects('synchronize', async () => synchronize(store, await save(store, '1', ['a.com'])))
       await releaseDomains(store, '1', ['a.com'])
@@ -220,8 +215,7 @@ export const pendingCases: readonly CaseDefinition[] = [
     name: 'MUST count the failures of repeated calls as one refusal, and keep the count of sweeps',
     needs: ['retryPending', 'listPending'],
     async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
+      const [store, monitor] = await openMonitored(open)
       const countRefusals = async () =>
         (await methodOf(store, 'listPending')()).filter(({ domain }) => domain === 'a.com').map(each => each.refusals)
       const saved = await save(store, '1', ['a.com'])
@@ -244,8 +238,7 @@ export const pendingCases: readonly CaseDefinition[] = [
     name: 'MUST list how often and why each pending change was refused',
     needs: ['release', 'retryPending', 'listPending'],
     async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
+      const [store, monitor] = await openMonitored(open)
       const saved = await save(store, '1', ['a.com', 'b.com', 'c.com'])
       await synchronize(store, saved.slice(1))
       await releaseDomains(store, '1', ['b.com', 'c.com'])
@@ -283,8 +276,7 @@ export const pendingCases: readonly CaseDefinition[] = [
     name: 'MUST keep the last failure of a change if a sweep is stopped while it pushes the change again',
     needs: ['retryPending', 'listPending'],
     async test({ open, alongside }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
+      const [store, monitor] = await openMonitored(open)
       const saved = await save(store, '1', ['a.com'])
       monitor.refuses = named('a.com')
       await checkRejects('synchronize', () => synchronize(store, saved))

@@ -1,7 +1,7 @@
 import type { SynchronizationErrorHandler } from '../outbox/contract.ts'
 import { manyDomains, methodOf, save, submit, toDomains } from './calls.ts'
 import { checkEqual, checkRejects, checkThat } from './check.ts'
-import { createMonitor, named, pause, runSweep, saveAndRelease, synchronize } from './monitor.ts'
+import { named, openMonitored, pause, runSweep, saveAndRelease, synchronize } from './monitor.ts'
 import type { CaseDefinition } from './store-case.ts'
 import { areSynchronized } from './synchronization-cases.ts'
 
@@ -10,8 +10,7 @@ export const refusalCases: readonly CaseDefinition[] = [
     id: 'refused-in-a-call-alone',
     name: 'MUST reject a call if the monitor refuses one of its registrations, and synchronize all others',
     async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
+      const [store, monitor] = await openMonitored(open)
       const domains = manyDomains(20)
       monitor.refuses = named('n7.com')
       await checkRejects('synchronize', async () => synchronize(store, await save(store, '1', domains)))
@@ -33,8 +32,7 @@ export const refusalCases: readonly CaseDefinition[] = [
     name: 'MUST deliver all other pending changes in the same sweep if the monitor refuses one',
     needs: ['release'],
     async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
+      const [store, monitor] = await openMonitored(open)
       await saveAndRelease(store, ...manyDomains(20))
       monitor.refuses = named('n0.com')
       checkEqual('the result of synchronizePending', await runSweep(store), { synchronized: 19, failed: 1 })
@@ -45,9 +43,8 @@ export const refusalCases: readonly CaseDefinition[] = [
     name: 'MUST call `onError` with the error and the change if the push of a single change is refused',
     needs: ['release'],
     async test({ open }) {
-      const monitor = createMonitor()
       const told: unknown[] = []
-      const store = await open(monitor.push, {
+      const [store, monitor] = await openMonitored(open, {
         onError: (error, change) => void told.push([String(error), change]),
       })
       await saveAndRelease(store, ...manyDomains(5))
@@ -63,8 +60,7 @@ export const refusalCases: readonly CaseDefinition[] = [
     name: 'MUST NOT retry a refused change immediately',
     needs: ['release'],
     async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
+      const [store, monitor] = await openMonitored(open)
       await saveAndRelease(store, 'a.com', 'b.com', 'c.com')
       monitor.refuses = named('b.com')
       await runSweep(store)
@@ -77,9 +73,8 @@ export const refusalCases: readonly CaseDefinition[] = [
     id: 'monitor-that-is-away',
     name: 'SHOULD stop after a few pushes if all fail, instead of pushing each change alone',
     async test({ open }) {
-      const monitor = createMonitor()
+      const [store, monitor] = await openMonitored(open)
       monitor.isAway = true
-      const store = await open(monitor.push)
       const saved = await save(store, '1', manyDomains(64))
       await checkRejects('synchronize', () => synchronize(store, saved))
       const pushes = monitor.takePushes().length
@@ -91,9 +86,8 @@ export const refusalCases: readonly CaseDefinition[] = [
     name: 'MUST push a new change in the next sweep, even if many others are refused',
     needs: ['release'],
     async test({ open }) {
-      const monitor = createMonitor()
       const timeLimit = 300
-      const store = await open(monitor.push, { synchronizeTimeLimit: timeLimit })
+      const [store, monitor] = await openMonitored(open, { synchronizeTimeLimit: timeLimit })
       const refused = manyDomains(6)
       await saveAndRelease(store, ...refused)
       monitor.refuses = named(...refused)
@@ -114,8 +108,7 @@ export const refusalCases: readonly CaseDefinition[] = [
     name: 'MUST NOT lease a refused change to two sweeps at once',
     needs: ['release', 'retryPending'],
     async test({ open, alongside }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
+      const [store, monitor] = await openMonitored(open)
       await saveAndRelease(store, 'a.com')
       monitor.refuses = named('a.com')
       await runSweep(store)
@@ -134,9 +127,8 @@ export const refusalCases: readonly CaseDefinition[] = [
     name: 'MUST push refused changes in the order of their due times, regardless of how often each was refused',
     needs: ['release'],
     async test({ open }) {
-      const monitor = createMonitor()
       const timeLimit = 300
-      const store = await open(monitor.push, { synchronizeTimeLimit: timeLimit })
+      const [store, monitor] = await openMonitored(open, { synchronizeTimeLimit: timeLimit })
       await saveAndRelease(store, 'twice.com')
       monitor.refuses = named('twice.com', 'once.com')
       for (const wait of [timeLimit / 3, timeLimit / 2]) {
@@ -155,8 +147,7 @@ export const refusalCases: readonly CaseDefinition[] = [
     name: 'MUST call the `onError` of the sweep whose push failed, not that of another sweep',
     needs: ['release'],
     async test({ open, alongside }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
+      const [store, monitor] = await openMonitored(open)
       const domains = manyDomains(2)
       await saveAndRelease(store, ...domains)
       monitor.refuses = named(...domains)

@@ -6,6 +6,7 @@ import {
   createGate,
   createMonitor,
   named,
+  openMonitored,
   pause,
   runSweep,
   SOON,
@@ -36,8 +37,7 @@ function noLeaseCase(
     name,
     needs: ['retryPending'],
     async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
+      const [store, monitor] = await openMonitored(open)
       await saveDuringOutage(store, monitor, pending)
       await methodOf(store, 'retryPending')()
       checkEqual('the result of the call', (await attempt(store, teamId, [submitted])).codes, [code])
@@ -110,8 +110,7 @@ export const sweepCases: readonly CaseDefinition[] = [
     id: 'sweep-takes-what-a-call-left',
     name: 'MUST let a sweep push the registrations that a call saved but never pushed, once their lease has expired',
     async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push, soon)
+      const [store, monitor] = await openMonitored(open, soon)
       const saved = await save(store, '1', ['a.com', '*.b.com'])
       await sweepUntil(store, 'both are pushed', () => monitor.accepted.length >= 2)
       // Both leases end at the same time, so either change may be pushed first.
@@ -127,9 +126,8 @@ export const sweepCases: readonly CaseDefinition[] = [
     id: 'pending-survive-a-failed-push',
     name: 'MUST retry changes that a call or a sweep failed to push',
     async test({ open }) {
-      const monitor = createMonitor()
+      const [store, monitor] = await openMonitored(open, soon)
       monitor.isAway = true
-      const store = await open(monitor.push, soon)
       const saved = await save(store, '1', ['a.com', 'b.com'])
       await checkRejects('synchronize', () => synchronize(store, saved))
       let failed = 0
@@ -148,8 +146,7 @@ export const sweepCases: readonly CaseDefinition[] = [
     name: 'MUST push changes in the order in which they were made if all of them were due immediately',
     needs: ['release'],
     async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
+      const [store, monitor] = await openMonitored(open)
       const domains = ['c.com', 'a.com', 'd.com', 'b.com', 'z.a.com']
       await synchronize(store, await save(store, '1', domains.toSorted()))
       for (const domain of domains) {
@@ -166,9 +163,8 @@ export const sweepCases: readonly CaseDefinition[] = [
     name: 'MUST push pending changes in the order in which they become due, even if they were made in another order',
     needs: ['release', 'listPending'],
     async test({ open }) {
-      const monitor = createMonitor()
       const timeLimit = 200
-      const store = await open(monitor.push, { synchronizeTimeLimit: timeLimit })
+      const [store, monitor] = await openMonitored(open, { synchronizeTimeLimit: timeLimit })
       // The registration of a.com is still pending, so its push may be under way. Therefore, the release of a.com is
       // not due until a lease would have ended.
       await save(store, '1', ['a.com'])
@@ -188,8 +184,7 @@ export const sweepCases: readonly CaseDefinition[] = [
     name: 'MUST push at most `limit` changes in a sweep, each change only once, and return how many were pushed',
     needs: ['release'],
     async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
+      const [store, monitor] = await openMonitored(open)
       await saveAndRelease(store, ...manyDomains(5))
       monitor.takePushes()
       for (const expected of [2, 2, 1, 0]) {
@@ -230,8 +225,7 @@ export const sweepCases: readonly CaseDefinition[] = [
     name: 'MUST push the changes of each team, even if another team has more than a sweep pushes, due for longer',
     needs: ['release'],
     async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
+      const [store, monitor] = await openMonitored(open)
       await saveAndRelease(store, ...manyDomains(20))
       const domains = ['a.com', 'b.com']
       await synchronize(store, await save(store, '2', domains))
@@ -255,8 +249,7 @@ export const sweepCases: readonly CaseDefinition[] = [
     needs: ['release', 'listPending'],
     reopens: true,
     async test({ open, reopen }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push, soon)
+      const [store, monitor] = await openMonitored(open, soon)
       const domains = manyDomains(12)
       const [refused, others] = [domains.slice(0, 4), domains.slice(4)]
       await saveAndRelease(store, ...domains)
@@ -281,8 +274,7 @@ export const sweepCases: readonly CaseDefinition[] = [
     name: 'MUST count each sweep that takes a change, so that a change whose pushes never end does not stay new',
     needs: ['release', 'listPending'],
     async test({ open, alongside }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
+      const [store, monitor] = await openMonitored(open)
       await saveAndRelease(store, 'a.com')
       for (let sweeps = 0; sweeps < MOST_SWEEPS_AS_NEW; sweeps += 1) {
         const stopping = new AbortController()
@@ -328,8 +320,7 @@ export const sweepCases: readonly CaseDefinition[] = [
     name: 'MUST push a release, with all fields of the registration, until the push succeeds',
     needs: ['release'],
     async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push, soon)
+      const [store, monitor] = await openMonitored(open, soon)
       const saved = await save(store, '1', ['www.example.com', '*.example.org'])
       await synchronize(store, saved)
       monitor.isAway = true
@@ -353,8 +344,7 @@ export const sweepCases: readonly CaseDefinition[] = [
     name: 'MUST NOT push a release while its registration is being pushed',
     needs: ['release'],
     async test({ open, alongside }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
+      const [store, monitor] = await openMonitored(open)
       const held = monitor.holdNext()
       const pushing = alongside(synchronize(store, await save(store, '1', ['example.com'])), held.end)
       await releaseDomains(store, '1', ['example.com'])
@@ -372,8 +362,7 @@ export const sweepCases: readonly CaseDefinition[] = [
     name: 'MUST NOT push a registration once it has been released, and MUST push its release at most once',
     needs: ['release'],
     async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push, soon)
+      const [store, monitor] = await openMonitored(open, soon)
       await save(store, '1', ['a.com', 'b.com'])
       await releaseDomains(store, '1', ['a.com'])
       await sweepUntil(store, 'b.com is pushed', () => isEach(monitor.accepted, 'b.com'))
@@ -396,8 +385,7 @@ export const sweepCases: readonly CaseDefinition[] = [
     name: 'MUST push changes until the monitor watches exactly the registered names, even after failures',
     needs: ['release'],
     async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push, soon)
+      const [store, monitor] = await openMonitored(open, soon)
       const attempt = async (team: string, ...domains: string[]) =>
         submit(store, team, domains).then(
           () => {},
@@ -468,8 +456,7 @@ export const sweepCases: readonly CaseDefinition[] = [
     name: 'MUST end a sweep whose signal aborts, and leave its remaining changes to the next sweep',
     needs: ['release'],
     async test({ open, alongside }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
+      const [store, monitor] = await openMonitored(open)
       await saveAndRelease(store, 'a.com', 'b.com')
       const stopping = new AbortController()
       const held = monitor.holdNext()

@@ -3,7 +3,7 @@ import { changeOf } from '../outbox/contract.ts'
 import type { Registration } from '../rules/registration.ts'
 import { byDomain, lookUp, save, submit, submitForCodes } from './calls.ts'
 import { checkEqual, checkRejects, checkThat } from './check.ts'
-import { createMonitor, synchronize } from './monitor.ts'
+import { openMonitored, synchronize } from './monitor.ts'
 import { releaseDomains } from './release-cases.ts'
 import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
@@ -46,8 +46,8 @@ export const synchronizationCases: readonly CaseDefinition[] = [
     name: 'MUST push new registrations in `synchronize`, after everything is saved, and never in `register`',
     needs: ['synchronize'],
     async test({ open }) {
-      const monitor = createMonitor()
-      await save(await open(monitor.push), '1', ['example.com'])
+      const [store, monitor] = await openMonitored(open)
+      await save(store, '1', ['example.com'])
       checkEqual('the pushed changes', monitor.takePushes(), [])
     },
   },
@@ -56,8 +56,7 @@ export const synchronizationCases: readonly CaseDefinition[] = [
     name: 'MUST push exactly the registrations that are passed to `synchronize`, with all fields',
     needs: ['synchronize'],
     async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
+      const [store, monitor] = await openMonitored(open)
       const saved = await save(store, '1', ['b.com', '*.a.com', 'c.com'])
       await synchronize(store, saved.slice(0, 2))
       checkEqual(
@@ -162,9 +161,8 @@ export const synchronizationCases: readonly CaseDefinition[] = [
     name: 'MUST NOT mark registrations as synchronized if their push failed',
     needs: ['synchronize'],
     async test({ open }) {
-      const monitor = createMonitor()
+      const [store, monitor] = await openMonitored(open)
       monitor.isAway = true
-      const store = await open(monitor.push)
       const saved = await save(store, '1', ['a.com', 'b.com'])
       await Promise.allSettled([synchronize(store, saved)])
       checkEqual('`synchronized` after the push failed', await areSynchronized(store, 'a.com', 'b.com'), [false, false])
@@ -175,9 +173,8 @@ export const synchronizationCases: readonly CaseDefinition[] = [
     name: 'MUST return the same IDs as before if a call is retried because its push failed',
     needs: ['synchronize'],
     async test({ open }) {
-      const monitor = createMonitor()
+      const [store, monitor] = await openMonitored(open)
       monitor.isAway = true
-      const store = await open(monitor.push)
       const domains = ['example.com', '*.example.org']
       const refusal = await checkRejects('the call', () => submit(store, '1', domains))
       checkThat('the call fails with 503', isApiError(refusal) && refusal.status === 503, String(refusal))
@@ -203,8 +200,7 @@ export const laterCases: readonly CaseDefinition[] = [
     id: 'later-is-not-now',
     name: 'MUST NOT push in the application’s transaction, or make a call wait for a push',
     async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push)
+      const [store, monitor] = await openMonitored(open)
       const domains = ['example.com', '*.example.org']
       for (const code of ['created', 'existing']) {
         checkEqual('the codes of the results', await submitForCodes(store, '1', domains), [code, code])

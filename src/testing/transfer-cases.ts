@@ -3,7 +3,7 @@ import type { Change, Registration } from '../rules/registration.ts'
 import type { TransferredRegistrations } from '../store/contract.ts'
 import { attempt, countOfTeam, lookUp, manyDomains, methodOf, save, submitForCodes, toDomains } from './calls.ts'
 import { checkEqual, checkThat } from './check.ts'
-import { createMonitor, named, runSweep, soon, sweepUntil, synchronize } from './monitor.ts'
+import { named, openMonitored, runSweep, soon, sweepUntil, synchronize } from './monitor.ts'
 import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
 
@@ -89,8 +89,7 @@ export const transferCases: readonly CaseDefinition[] = [
     id: 'transfer-keeps-names-watched',
     name: 'MUST push the new registration of a transferred name before the release of the old ID, even after refusals',
     async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push, soon)
+      const [store, monitor] = await openMonitored(open, soon)
       const domains = manyDomains(20)
       await synchronize(store, await save(store, '1', [...domains, 'b.com']))
       monitor.refuses = isRegistrationOfB
@@ -122,8 +121,7 @@ export const transferCases: readonly CaseDefinition[] = [
     id: 'transfer-of-what-is-pending',
     name: 'MUST push the last registration of a twice-transferred name before the release of the first ID',
     async test({ open }) {
-      const monitor = createMonitor()
-      const store = await open(monitor.push, soon)
+      const [store, monitor] = await openMonitored(open, soon)
       await synchronize(store, await save(store, '1', ['a.com']))
       const first = await transferFrom(store, ['1', '2'], ['a.com'])
       const second = await transferFrom(store, ['2', '3'], ['a.com'])
@@ -163,9 +161,8 @@ export const transferCases: readonly CaseDefinition[] = [
     id: 'transfer-overtakes-nothing',
     name: 'MUST NOT push the release of a transferred name’s former ID while its registration is still being pushed',
     async test({ open, alongside }) {
-      const monitor = createMonitor()
+      const [store, monitor] = await openMonitored(open)
       const accepted = () => monitor.accepted.map(({ kind, teamId }) => `${kind} for team ${teamId}`)
-      const store = await open(monitor.push)
       const held = monitor.holdNext()
       const pushing = alongside(synchronize(store, await save(store, '1', ['a.com'])), held.end)
       await transferFrom(store, ['1', '2'], ['a.com'])
@@ -182,9 +179,8 @@ export const transferCases: readonly CaseDefinition[] = [
     id: 'transfer-and-release',
     name: 'MUST push the release of a former ID even if the monitor refuses the release of the new ID',
     async test({ open }) {
-      const monitor = createMonitor()
+      const [store, monitor] = await openMonitored(open, soon)
       monitor.refuses = ({ kind, teamId }) => kind === 'released' && teamId === '2'
-      const store = await open(monitor.push, soon)
       await synchronize(store, await save(store, '1', ['a.com']))
       await transferFrom(store, ['1', '2'], ['a.com'])
       await methodOf(store, 'release')('2', ['a.com'])

@@ -6,9 +6,9 @@
 const table = {
   //                              short   long
   /** Random inputs for each property of hostnames. */
-  properties: /*               */ [2_000, 20_000],
+  properties: /*               */ [2_000, 8_000],
   /** Mutations of hostnames, of which many get a suggestion. */
-  suggestions: /*              */ [3_000, 100_000],
+  suggestions: /*              */ [3_000, 40_000],
   /** Random spellings of addresses, compared with Node's readings. */
   spellings: /*                */ [5_000, 100_000],
   /** Generated names and labels, compared with other implementations. */
@@ -16,13 +16,13 @@ const table = {
   /** Random requests of each kind. */
   fuzzedRequests: /*           */ [60, 600],
   /** Races of simultaneous calls. The results of a race must be possible in some order of its calls. */
-  races: /*                    */ [6, 250],
+  races: /*                    */ [6, 100],
   /** Random monitors, with processes that die or freeze, and changes of the store in memory. */
-  monitors: /*                 */ [50, 2_000],
+  monitors: /*                 */ [50, 800],
   /** The same in SQLite, where each takes ten times as long. */
-  monitorsOfSqlite: /*         */ [5, 100],
+  monitorsOfSqlite: /*         */ [5, 40],
   /** Random services that the client calls, each with its own failures. */
-  services: /*                 */ [40, 1_000],
+  services: /*                 */ [40, 400],
   /** Places at which a connection is cut. */
   cuts: /*                     */ [6, 24],
   /**

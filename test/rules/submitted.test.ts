@@ -14,7 +14,7 @@ function read(input: string) {
 
 const every = Array.from({ length: 0x110000 }, (_, codePoint) => String.fromCodePoint(codePoint))
 const isSurrogate = (character: string) => /^[\ud800-\udfff]$/.test(character)
-const characters = [...every.slice(0x80, 0x3000), ...sample(every.slice(0x3000), counts.codePoints / 4)].filter(
+const characters = [...every.slice(0x80, 0x3000), ...sample(every.slice(0x3000), counts.codePoints / 16)].filter(
   character => !isSurrogate(character),
 )
 

@@ -4,6 +4,9 @@
  *
  *     node test/nothing-left.js build check "test:engine -- --partitions 8"
  *
+ * With `--beside`, the scripts after it run at the same time as those before it. Each line of output then begins with
+ * the name of its script. After a failure, what is running ends, but no further script begins.
+ *
  * The scripts get their own temporary folder. A process belongs to the run if this folder is in its environment or
  * parameters, or is its working directory (PostgreSQL overwrites its environment). Once the scripts have ended, this
  * program reports the processes and files that remain. It ends these processes and removes the folder, even if it gets
@@ -23,6 +26,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -114,9 +118,11 @@ async function settle(folder) {
   return processes.length + files.length
 }
 
-async function runScripts(scripts) {
+async function runScripts(parameters) {
   const folder = createFolder()
   const env = { ...process.env, TMPDIR: folder }
+  const beside = parameters.indexOf('--beside')
+  const lanes = beside < 0 ? [parameters] : [parameters.slice(0, beside), parameters.slice(beside + 1)]
   let interruption
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(name, () => {
@@ -124,16 +130,31 @@ async function runScripts(scripts) {
     })
   }
   let status = 0
-  for (const script of scripts) {
-    const begin = performance.now()
-    const child = spawn(`npm run --silent ${script}`, { shell: true, stdio: 'inherit', env })
-    status = (await once(child, 'exit'))[0] ?? 1
-    if (interruption) {
-      await interruption
-      process.exit(1)
+
+  async function runLane(scripts) {
+    for (const script of scripts) {
+      if (status !== 0 || interruption) return
+      const begin = performance.now()
+      const stdio = lanes.length > 1 ? ['inherit', 'pipe', 'pipe'] : 'inherit'
+      const child = spawn(`npm run --silent ${script}`, { shell: true, stdio, env })
+      for (const [input, write] of [
+        [child.stdout, console.log],
+        [child.stderr, console.error],
+      ])
+        if (input) createInterface({ input }).on('line', line => write(`${script} | ${line}`))
+      const closed = once(child, 'close')
+      const own = (await once(child, 'exit'))[0] ?? 1
+      status ||= own
+      // What the script has left running may keep its output open.
+      await Promise.race([closed, sleep(GRACE, undefined, { ref: false })])
+      console.error(`npm run ${script}: exit status ${own}, ${((performance.now() - begin) / 1000).toFixed(1)} s`)
     }
-    console.error(`npm run ${script}: exit status ${status}, ${((performance.now() - begin) / 1000).toFixed(1)} s`)
-    if (status !== 0) break
+  }
+
+  await Promise.all(lanes.map(runLane))
+  if (interruption) {
+    await interruption
+    process.exit(1)
   }
   const count = await settle(folder)
   if (count === 0) console.error('Nothing is left running, and no file left behind.')

@@ -60,7 +60,7 @@ export const findCases: readonly CaseDefinition[] = [
         await find(store, { teamId: '1', domains: ['a.com'], bases: ['b.com'] })
         await runSweep(store)
         if (monitor.accepted.length > 0) return
-        await pause(10)
+        await pause(SOON / 10)
       }
       throw new UnmetExpectation('expected a sweep to push what `find` returned, got 100 sweeps that did not')
     },

@@ -75,8 +75,11 @@ export const withoutTime = ({ at: _, ...change }: Change) => change
 
 const idOf = ({ domainId }: { domainId: string }) => domainId
 
-/** The time limit of a push, in milliseconds: short enough for leases and waits to end within a case. */
-export const SOON = 100
+/**
+ * The time limit of a push, in milliseconds: short enough for leases and waits to end within a case, and long enough
+ * for a call on a busy machine to save and push its names within its lease.
+ */
+export const SOON = 200
 export const soon = { synchronizeTimeLimit: SOON }
 
 export async function runSweep(store: SuiteStore, options?: SweepOptions): Promise<SweepResult> {
@@ -104,7 +107,7 @@ export async function sweepUntil(
   for (let sweeps = 0; sweeps < 100; sweeps += 1) {
     await runSweep(store)
     if (await isSo()) return
-    await pause(10)
+    await pause(SOON / 10)
   }
   throw new UnmetExpectation(`expected that ${claim} after at most 100 sweeps, got no such state`)
 }

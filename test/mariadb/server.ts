@@ -56,6 +56,8 @@ export async function createMariadbServer(path: string): Promise<MariadbServer> 
       socket: '',
       'innodb-buffer-pool-size': '32M',
       'innodb-log-file-size': '16M',
+      // The kernel may end the asynchronous writes of a killed server while the next one already recovers the files.
+      'innodb-use-native-aio': 'OFF',
     }
     const server = spawn(path, [
       '--no-defaults',

@@ -269,7 +269,7 @@ describe('a monitor that throws MonitorUnavailableError', () => {
   })
 
   test('with a Retry-After for one change delays only that change, like any other refusal', async () => {
-    const { monitor, sweep, waits } = open(manyDomains(10), () => 0, 2)
+    const { monitor, sweep, waits } = open(manyDomains(10), () => 0.9, 2)
     const { push } = monitor
     monitor.push = (changes, context) => {
       if (changes.some(({ domain }) => domain === 'n3.com'))

@@ -194,11 +194,12 @@ describe('calls', () => {
     ['is cancelled', { code: '57014' }],
     ['reaches its time limit', new TimeLimitError('slow')],
   ])('go again alone, with half of their time or more, if their shared transaction %s', async (_, error) => {
-    const { begun, times, call, fail, end, occupy } = createCalls()
+    const { begun, times, patience, call, fail, end, occupy } = createCalls()
     await occupy()
     for (const name of ['1', '2', '3', '4']) void call(name, [`${name}.org`])
     await end('A')
     expect(times[0]).toBeLessThanOrEqual(5000)
+    expect(patience).toEqual([25])
     await fail('1+2+3+4', error)
     await end('B', 'C', '1')
     expect(begun.slice(1)).toEqual(['1', '2', '3', '4'])

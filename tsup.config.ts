@@ -34,8 +34,31 @@ const forPages: Options = {
   minify: true,
   // Lit expects a page; on a server, where the module is only imported, this stands in for it.
   inject: ['src/element/on-server.ts'],
+  esbuildPlugins: [
+    {
+      name: 'notices',
+      setup({ initialOptions, onEnd }) {
+        initialOptions.metafile = true
+        onEnd(({ metafile }) => writeNotices(Object.keys(metafile?.inputs ?? {})))
+      },
+    },
+  ],
   dts: false,
   clean: false,
+}
+
+/** Writes the licenses of what the package contains that others have written: Unicode's data, and bundled packages. */
+function writeNotices(bundled: readonly string[]): void {
+  const packages = new Set(bundled.flatMap(file => /^node_modules\/((?:@[\w.-]+\/)?[\w.-]+)/.exec(file)?.[1] ?? []))
+  const notices = [...packages].sort().map(name => {
+    const folder = `node_modules/${name}`
+    const license = readdirSync(folder).find(file => /^licen[sc]e/i.test(file))
+    if (license === undefined) throw new Error(`${name} is bundled, but has no file with its license`)
+    return `${name}, in dist/element.js and dist/element.cjs\n\n${readFileSync(`${folder}/${license}`, 'utf8').trim()}`
+  })
+  const unicode = readFileSync('src/hostname/idna/unicode-license.txt', 'utf8').trim()
+  notices.unshift(`The tables in src/hostname/idna and dist, made from the Unicode Character Database\n\n${unicode}`)
+  writeFileSync('THIRD-PARTY-NOTICES', `${notices.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`)
 }
 
 const makePackage = (hasDeclarations: boolean): Options => ({

@@ -1,9 +1,9 @@
 /**
  * Measures the figures for the goals in `goals.ts`. Most figures are ratios to a yardstick that is measured in the same
- * run. Runs all sections except the long ones, or only the named ones, as in `npm run bench -- http postgres`. Figures
- * are saved after each section. If a section cannot run here, the reason is printed, the section is skipped, and its
- * goals keep their last figures. The exit status is 1 if the median of a goal's figures exceeds the goal, or if a
- * section fails.
+ * run. Runs all sections except the long ones, or only the named ones, as in `npm run bench -- http postgres`, or all
+ * of them, as in `npm run bench -- all`. Figures are saved after each section. If a section cannot run here, the reason
+ * is printed, the section is skipped, and its goals keep their last figures. The exit status is 1 if the median of a
+ * goal's figures exceeds the goal, or if a section fails.
  */
 import { execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url'
 import { nodes } from '../test/runtimes/runtimes.ts'
 import { type Goal, type GoalName, goals, longSections, type Section, sectionsWithSqlite } from './goals.ts'
 import type { Report } from './measure.ts'
+import { entriesOf, type Figures, hashCode, insertTable, isMissed, toCells, toTable } from './table.ts'
 
 /** How many times a section is started, each time in a new process. Long sections are started once. */
 const STARTS = 5
@@ -23,18 +24,11 @@ const STARTS = 5
  */
 const LONGEST_START = 600_000
 
-/** The measured figures of a goal, and where and when they were measured. */
-interface Figure {
-  readonly starts: readonly number[]
-  readonly where: string
-}
-type Figures = Partial<Record<GoalName, Figure>>
-
 const file = new URL('figures.json', import.meta.url)
 const results = new URL('RESULTS.md', import.meta.url)
 const here = fileURLToPath(new URL('.', import.meta.url))
 
-const sections = [...new Set(entriesOf<Goal<Section>>(goals).map(([, { section }]) => section))]
+const sections = [...new Set(Object.values(goals).map(({ section }) => section))]
 const chosen = chooseSections(process.argv.slice(2))
 const commit = execFileSync('git', ['rev-parse', '--short=7', 'HEAD'], { cwd: here, encoding: 'utf8' }).trim()
 const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.versions.node}`
@@ -51,14 +45,15 @@ for (const section of chosen) {
   })
   save()
 }
-console.log(`\n${toTable()}`)
+console.log(`\n${toTable(figures)}`)
 
-const missed = [...measured].filter(isMissed)
+const missed = [...measured].filter(name => isMissed(name, figures[name]))
 if (missed.length > 0) console.log(`\nMissed: ${missed.join(', ')}`)
 if (failed.length > 0) console.log(`\nFailed: ${failed.join(', ')}`)
 if (missed.length + failed.length > 0) process.exitCode = 1
 
 function chooseSections(named: readonly string[]): Section[] {
+  if (named[0] === 'all') return sections
   const unknown = named.filter(name => !sections.some(section => section === name))
   if (unknown.length > 0) throw new Error(`No section ${unknown.join(', ')}; there are ${sections.join(', ')}`)
   return sections.filter(section => (named.length > 0 ? named.includes(section) : !longSections.includes(section)))
@@ -82,9 +77,9 @@ async function measure(section: Section): Promise<void> {
     for (const [name, figure] of entriesOf(report.figures)) starts[name] = [...(starts[name] ?? []), figure]
   }
   for (const [name, found] of entriesOf(starts)) {
-    figures[name] = { starts: found, where }
+    figures[name] = { starts: found, where, code: hashCode(section) }
     measured.add(name)
-    console.log(toCells(name, goals[name]).slice(0, 5).join('  '))
+    console.log(toCells(name, figures[name]).slice(0, 5).join('  '))
   }
 }
 
@@ -102,38 +97,6 @@ function findNode(section: Section): string | null {
 function save(): void {
   const kept = entriesOf<Goal>(goals).map(([name]) => [name, figures[name]])
   writeFileSync(file, `${JSON.stringify(Object.fromEntries(kept), null, 2)}\n`)
-  const [before, after] = readFileSync(results, 'utf8').split(/(?<=<!-- goals -->\n)[\s\S]*(?=<!-- \/goals -->)/)
-  if (after === undefined) throw new Error('RESULTS.md has no place for the table')
-  writeFileSync(results, `${before}${toTable()}\n${after}`)
+  writeFileSync(results, insertTable(readFileSync(results, 'utf8'), figures))
   execFileSync(process.execPath, ['--import', 'tsx', `${here}../site/pictures.ts`])
-}
-
-/** All goals as Markdown, each with the last figure that was measured for it. */
-function toTable(): string {
-  const head = ['work', 'against', 'median', 'range', 'goal', 'measured', '`npm run bench --`']
-  const rows = entriesOf<Goal>(goals).map(([name, goal]) => toCells(name, goal))
-  return [head, head.map(() => '---'), ...rows].map(cells => `| ${cells.join(' | ')} |`).join('\n')
-}
-
-function toCells(name: GoalName, { work, yardstick, most, unit, section }: Goal): string[] {
-  const format = (value: number) => value.toFixed(unit === '×' ? 2 : 1)
-  const figure = figures[name]
-  const goal = `≤ ${most} ${unit}`
-  if (!figure) return [work, yardstick, '**not measured**', '', goal, '', `\`${section}\``]
-  const range = `${format(Math.min(...figure.starts))} – ${format(Math.max(...figure.starts))}`
-  const median = `${format(medianOf(figure))} ${unit}${isMissed(name) ? ', **missed**' : ''}`
-  return [work, yardstick, median, range, goal, figure.where, `\`${section}\``]
-}
-
-function isMissed(name: GoalName): boolean {
-  const figure = figures[name]
-  return !figure || medianOf(figure) > goals[name].most
-}
-
-function medianOf({ starts }: Figure): number {
-  return starts.toSorted((one, other) => one - other)[starts.length >> 1] as number
-}
-
-function entriesOf<Value>(record: Partial<Record<GoalName, Value>>): [GoalName, Value][] {
-  return Object.entries(record) as [GoalName, Value][]
 }

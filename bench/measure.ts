@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs'
+import type { Pool } from 'pg'
 import type { GoalName } from './goals.ts'
 
 /** One side of a comparison: a function that works on an input, and returns how long the work took. */
@@ -36,6 +38,21 @@ export async function timeCpu(work: () => unknown): Promise<number> {
   await work()
   const { user, system } = process.cpuUsage(start)
   return (user + system) / 1000
+}
+
+/**
+ * Returns a function that measures the CPU time that PostgreSQL spends for a pool's only connection, in milliseconds.
+ * Elsewhere than on Linux, it returns `NaN`.
+ */
+export async function createTimePostgres(pool: Pool): Promise<typeof time> {
+  const { rows } = await pool.query('SELECT pg_backend_pid() AS pid')
+  const file = `/proc/${rows[0].pid}/schedstat`
+  const read = () => (existsSync(file) ? Number(readFileSync(file, 'latin1').split(' ')[0]) / 1e6 : Number.NaN)
+  return async work => {
+    const start = read()
+    await work()
+    return read() - start
+  }
 }
 
 export const median = (values: readonly number[]): number =>

@@ -62,7 +62,9 @@ async function load({ url, child }: Server): Promise<Cost> {
   const before = { postgres: readPostgres(), node: await readNode() }
   const milliseconds = await time(() => Promise.all(Array.from({ length: CALLERS }, call)))
   const after = { postgres: readPostgres(), node: await readNode() }
-  return { milliseconds, postgres: after.postgres - before.postgres, node: after.node - before.node }
+  let ticks = 0
+  for (const [pid, spent] of after.postgres) ticks += spent - (before.postgres.get(pid) ?? 0)
+  return { milliseconds, postgres: ticks, node: after.node - before.node }
 
   async function call(): Promise<void> {
     for (let body = bodies.pop(); body !== undefined; body = bodies.pop()) {
@@ -86,13 +88,13 @@ async function findPostmaster(pool: Pool): Promise<number> {
   return Number(readStat(rows[0].pid)[1])
 }
 
-/** The processor time of all processes of PostgreSQL, in ticks; no process ends during the measurement. */
-function readPostgres(): number {
-  let ticks = 0
+/** The processor time of each process of PostgreSQL, in ticks. */
+function readPostgres(): ReadonlyMap<number, number> {
+  const ticks = new Map<number, number>()
   for (const pid of readdirSync('/proc').map(Number).filter(Number.isInteger)) {
     try {
       const stat = readStat(pid)
-      if (Number(stat[1]) === postmaster) ticks += Number(stat[11]) + Number(stat[12])
+      if (Number(stat[1]) === postmaster) ticks.set(pid, Number(stat[11]) + Number(stat[12]))
     } catch {
       // The process has ended since the folder was read.
     }

@@ -7,10 +7,10 @@ import { type RegisterDomainsOptions, registerDomains } from '../src/index.ts'
 import { createPostgresStore, migrate } from '../src/postgres/index.ts'
 import { toKey } from '../src/store/name-key.ts'
 import { startServer } from '../test/postgres/server.ts'
-import { compare, keyContext, newNames, report, team, time } from './measure.ts'
+import { compare, createTimePostgres, keyContext, newNames, report, team, time } from './measure.ts'
 
 /** Copies rows from the table `names` in a schema into a table with the same columns. */
-export async function createBareInsert(pool: Pool, schema: string, table: string) {
+export async function createBareInsert(pool: Pool, schema: string, table: string, timer = time) {
   const { rows: columns } = await pool.query<{ name: string; type: string }>(
     `SELECT attname AS name, format_type(atttypid, atttypmod) AS type FROM pg_attribute
      WHERE attrelid = '${schema}.names'::regclass AND attnum > 0`,
@@ -26,14 +26,14 @@ export async function createBareInsert(pool: Pool, schema: string, table: string
     )
     if (rows.length !== domains.length) throw new Error('The names were not saved')
     const values = columns.map(({ name }) => rows.map(row => row[name]))
-    return time(() => pool.query({ name: table, text, values }))
+    return timer(() => pool.query({ name: table, text, values }))
   }
 }
 
-export function createRegister(database: Pool, schema: string) {
+export function createRegister(database: Pool, schema: string, timer = time) {
   const store = createPostgresStore({ database, schema, findTeam: () => team })
   return async (domains: readonly string[], status: 'created' | 'existing' = 'created'): Promise<number> =>
-    time(async () => {
+    timer(async () => {
       const { data } = await registerDomains(keyContext, { domains }, store)
       if (data.totals[status] !== domains.length) throw new Error(`Not ${status}: ${JSON.stringify(data.totals)}`)
     })
@@ -72,13 +72,19 @@ async function compareAsked(database: Pool, schema: string): Promise<number> {
 
 async function measure(): Promise<void> {
   const server = await startServer()
-  const database = server.createPool({ max: 1, pipeline: true })
+  const database = server.createPool({ max: 1, pipeline: true, idleTimeoutMillis: 0 })
   const schema = 'domain_registration'
   await migrate({ database })
+  const timePostgres = await createTimePostgres(database)
   const register = createRegister(database, schema)
   await database.query(`CREATE TABLE yardstick (LIKE ${schema}.names INCLUDING ALL)`)
   const insert = await createBareInsert(database, schema, 'yardstick')
   const postgres = await compare(newNames, { warmUp: 300, rounds: 200 }, names => register(names), insert)
+  const [registerCpu, insertCpu] = [
+    createRegister(database, schema, timePostgres),
+    await createBareInsert(database, schema, 'yardstick', timePostgres),
+  ]
+  const postgresCpu = await compare(newNames, { warmUp: 0, rounds: 200 }, names => registerCpu(names), insertCpu)
   const registered = async () => {
     const names = newNames()
     await register(names)
@@ -89,7 +95,7 @@ async function measure(): Promise<void> {
   const postgresLimit = await compareLimit(database, schema)
   const postgresAsked = await compareAsked(database, schema)
   await server.stop()
-  report({ postgres, postgresExisting, postgresLimit, postgresAsked })
+  report({ postgres, ...(postgresCpu > 0 && { postgresCpu }), postgresExisting, postgresLimit, postgresAsked })
 }
 
 if (import.meta.filename === process.argv[1]) await measure()

@@ -10,10 +10,12 @@ import {
   type Change,
   type CheckNames,
   createMemoryStore,
+  createMemoryWaitingStore,
   createOwnerLookup,
   eachRegistration,
   findOwners,
   MonitorUnavailableError,
+  startRetrying,
   startSynchronizing,
 } from 'domain-registration'
 import { createDnsVerification } from 'domain-registration/dns-verification'
@@ -21,29 +23,42 @@ import { domainsRouter } from 'domain-registration/express'
 import express from 'express'
 
 const { PLATFORM_URL, PLATFORM_TOKEN, VERIFICATION_SECRET: secret, RESOLVER } = process.env
-const { PORT = '3000', LOOKUP_PORT = '3001', INTERVAL = '10000' } = process.env
+const { PORT = '3000', LOOKUP_PORT = '3001' } = process.env
+const interval = Number(process.env.INTERVAL ?? 10_000)
 if (!PLATFORM_URL || !secret) throw new Error('Set PLATFORM_URL, PLATFORM_TOKEN and VERIFICATION_SECRET')
 
 /** What a customer sees of a registered name. */
 type State = { readonly status: 'pending' | 'active' | 'error'; readonly message?: string }
 /** By name. Stands for a table of your own. */
 const states = new Map<string, State>()
+/** Since when each name has had its status, and when to ask the platform again. */
+const checks = new Map<string, { readonly status: string; readonly since: number; readonly due: number }>()
 
 /** Brings the platform and the states to what the registry says now, so a change may come twice, or late. */
 async function follow(domain: string): Promise<void> {
   if (await isRegistered(domain)) {
-    states.set(domain, await add(domain))
+    const state = await add(domain)
+    states.set(domain, state)
+    schedule(domain, state.status)
   } else {
     await remove(domain)
     states.delete(domain)
+    checks.delete(domain)
     // Registered again in the meantime, by a call that still found the name at the platform.
     if (await isRegistered(domain)) await follow(domain)
   }
 }
 
+let pushes = 0
+
 async function synchronize(changes: readonly Change[]): Promise<void> {
   owners.forget(changes)
-  await Promise.all(changes.map(({ domain }) => follow(domain)))
+  pushes += 1
+  try {
+    await Promise.all(changes.map(({ domain }) => follow(domain)))
+  } finally {
+    pushes -= 1
+  }
 }
 
 const store = createMemoryStore({
@@ -67,8 +82,10 @@ interface PlatformHostname {
 /** Adds a name, unless the platform has it. */
 async function add(domain: string): Promise<State> {
   const known = await find(domain)
-  if (known) return toState(known)
   const ssl = { method: 'http', type: 'dv' }
+  // The platform gives up a name that pointed elsewhere, until it is told to look again.
+  if (known?.status === 'moved') await callPlatform('PATCH', `/${known.id}`, { ssl })
+  if (known) return toState(known)
   const { status, result, errors } = await callPlatform<PlatformHostname>('POST', '', { hostname: domain, ssl })
   if (status === 400) return { status: 'error', message: errors[0]?.message ?? 'The platform rejects this name.' }
   if (status === 409) return { status: 'pending' } // added by another push a moment ago
@@ -87,7 +104,7 @@ async function find(domain: string): Promise<PlatformHostname | undefined> {
 
 function toState({ status, verification_errors = [], ssl }: PlatformHostname): State {
   if (status === 'active' && ssl.status === 'active') return { status: 'active' }
-  const hasFailed = /blocked|moved|timed_out|expired/.test(`${status} ${ssl.status}`)
+  const hasFailed = /blocked|timed_out|expired/.test(`${status} ${ssl.status}`)
   // While it is pending, this says what the customer has not done yet, such as pointing the name at the platform.
   const [message] = [...verification_errors, ...(ssl.validation_errors ?? []).map(({ message }) => message)]
   return { status: hasFailed ? 'error' : 'pending', ...(message !== undefined && { message }) }
@@ -134,6 +151,9 @@ const checkNames: CheckNames = async (names, context) => {
   return names.map(({ kind }, index) => (kind === 'wildcard' ? refusal : (refusals[index] ?? null)))
 }
 
+/** Names whose record is missing wait here. Stands for a table, as the store does. */
+const waiting = createMemoryWaitingStore()
+
 /** The session of the customer's page. A real one asks for a password. */
 function findTeam(cookie = ''): string {
   const [, teamId] = /(?:^|; )team=(\d+)/.exec(cookie) ?? []
@@ -146,7 +166,8 @@ app.use(
   domainsRouter({
     store,
     checkNames,
-    operations: ['create', 'preview', 'delete', 'list'],
+    waiting,
+    operations: ['create', 'preview', 'delete', 'list', 'waiting'],
     authenticate: ({ raw }) => ({
       type: 'team',
       teamId: findTeam(raw.headers.cookie),
@@ -174,9 +195,11 @@ app.use(async ({ headers }, response) => {
 
 const lookups = express()
 
-/** Caddy: may it get a certificate for this host? */
+/** Caddy: may it get a certificate for this host? Anybody can make hosts up, so most answers come from memory. */
 lookups.get('/ask', async ({ query }, response) => {
-  response.sendStatus((await isRegistered(String(query.domain))) ? 200 : 404)
+  const host = String(query.domain)
+  const registration = await owners.find(host)
+  response.sendStatus(registration?.domain === host ? 200 : 404)
 })
 
 /** nginx (`auth_request`) and Traefik (`forwardAuth`): whose host is it? nginx knows only 2xx, 401 and 403. */
@@ -186,13 +209,37 @@ lookups.get('/owner', async ({ headers }, response) => {
   else response.sendStatus(403)
 })
 
-startSynchronizing(store, { interval: Number(INTERVAL) })
+startSynchronizing(store, { interval })
+startRetrying({ store, waiting, checkNames, interval })
 
-/** The platform does not call back, so ask it for the states that change. */
+/**
+ * The platform does not call back, so ask it for the states. A name that is not active is asked for after a tenth of
+ * the time for which it has not been, at most after four hours; an active one once a day.
+ */
+function schedule(domain: string, status: string): void {
+  const now = Date.now()
+  const before = checks.get(domain)
+  const since = before?.status === status ? before.since : now
+  const hour = 3600 * 1000
+  const pause = status === 'active' ? 24 * hour : Math.min(Math.max(interval, (now - since) / 10), 4 * hour)
+  checks.set(domain, { status, since, due: now + pause })
+}
+
+/** Cloudflare allows 1,200 calls in 300 seconds, and pushes need most of them. */
+const MOST_CHECKS = 10
+
 async function check(): Promise<void> {
-  for (const [domain, { status }] of states)
-    if (status !== 'active') await follow(domain).catch(error => console.error(String(error)))
-  setTimeout(check, Number(INTERVAL))
+  const due = [...checks].filter(([, { due }]) => due <= Date.now()).sort(([, a], [, b]) => a.due - b.due)
+  try {
+    for (const [domain, { status }] of pushes > 0 ? [] : due.slice(0, MOST_CHECKS)) {
+      // A name that fails is not the first one of the next round too.
+      schedule(domain, status)
+      await follow(domain)
+    }
+  } catch (error) {
+    console.error(String(error))
+  }
+  setTimeout(check, interval)
 }
 check()
 

@@ -25,6 +25,7 @@ import {
   type SavedRegistrations,
   type StoreBackend,
   toKey,
+  wildcardsAbove,
 } from 'domain-registration/store'
 
 export interface LevelStoreOptions extends ManagedStoreOptions {
@@ -102,8 +103,9 @@ export async function createLevelBackend(folder: string) {
   const count = async (teamId: string | undefined) =>
     (await database.keys({ gt: prefixOf(teamId), lt: `${prefixOf(teamId)}~` }).all()).length
 
-  async function find({ teamId, domains, bases, needsCount }: LookUp): Promise<LookUpResult> {
-    const registrations = await toRegistrations(await get<StoredRegistration>(domains.map(nameKey)))
+  async function find({ teamId, domains, covered = [], bases, needsCount }: LookUp): Promise<LookUpResult> {
+    const names = new Set([...domains, ...covered.flatMap(wildcardsAbove)])
+    const registrations = await toRegistrations(await get<StoredRegistration>([...names].map(nameKey)))
     const below = await Promise.all(bases.map(base => findBelow(base, teamId)))
     return { registrations, below, ...(needsCount && { teamCount: await count(teamId) }) }
   }

@@ -13,6 +13,7 @@ import {
   rangeBelow,
   type StoreBackend,
   toKey,
+  wildcardsAbove,
 } from 'domain-registration/store'
 import type { Pool } from 'mysql2/promise'
 import { createTransact, type Send, type Transact } from './mariadb-transact.ts'
@@ -204,10 +205,11 @@ async function count(send: Send, teamId: string | undefined): Promise<number> {
   return row.count
 }
 
-async function find(send: Send, { teamId, domains, bases, needsCount }: LookUp) {
+async function find(send: Send, { teamId, domains, covered = [], bases, needsCount }: LookUp) {
   const below = []
   for (const base of bases) below.push(await findBelow(send, base, teamId))
-  const rows = await send(`SELECT ${NAME} FROM ${NAMES_BY_TEXT}`, domains.map(toKey))
+  const names = new Set([...domains, ...covered.flatMap(wildcardsAbove)])
+  const rows = await send(`SELECT ${NAME} FROM ${NAMES_BY_TEXT}`, [...names].map(toKey))
   return { registrations: rows.map(toRegistration), below, ...(needsCount && { teamCount: await count(send, teamId) }) }
 }
 

@@ -22,6 +22,7 @@ const createId = createUuidGenerator()
 
 /** The rows by the ID of their name, to report those that were not moved. */
 const rowIds = new Map<string, string>()
+let incomplete = 0
 
 async function* readTable(): AsyncGenerator<RegistrationToImport> {
   const page = 'SELECT * FROM customer_domains WHERE id > $1 ORDER BY id LIMIT 1000'
@@ -36,6 +37,12 @@ async function* readTable(): AsyncGenerator<RegistrationToImport> {
       [rows.map(({ id }) => id), rows.map(row => row.domain_id)],
     )
     for (const { id, domain_id, hostname, team_id, created_at } of rows) {
+      after = id
+      if (hostname === null || team_id === null) {
+        console.log(JSON.stringify({ id, domain: hostname, teamId: team_id, code: 'incomplete' }))
+        incomplete += 1
+        continue
+      }
       rowIds.set(domain_id, id)
       yield {
         domainId: domain_id,
@@ -44,7 +51,6 @@ async function* readTable(): AsyncGenerator<RegistrationToImport> {
         createdAt: created_at,
         synchronized: false, // a sweep pushes the name to your monitor; `true` if it watches the name already
       }
-      after = id
     }
   }
 }
@@ -58,5 +64,5 @@ function mend(typed: string): string {
 const { imported, existing, rejected } = await importDomains(store, readTable())
 for (const { domainId, domain, teamId, code, message } of rejected)
   console.log(JSON.stringify({ id: rowIds.get(domainId), domain, teamId, code, message }))
-console.error(`${imported} moved, ${existing} moved before, ${rejected.length} not moved`)
+console.error(`${imported} moved, ${existing} moved before, ${rejected.length + incomplete} not moved`)
 await pool.end()

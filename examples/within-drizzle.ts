@@ -3,11 +3,14 @@ import { type SQL, sql } from 'drizzle-orm'
 
 /** To register within your own transaction: `createPostgresStore({ database: withinDrizzle(tx), findTeam })`. */
 export const withinDrizzle = (transaction: Drizzle): PostgresTransaction => ({
-  query: (text, values) => transaction.execute(toSql(text, values)),
+  async query(text, values) {
+    const result = await transaction.execute(toSql(text, values))
+    return 'rows' in result ? result : { rows: result } // over postgres.js, the result is an array
+  },
 })
 
 interface Drizzle {
-  execute(query: SQL): PromiseLike<{ rows: unknown[] }>
+  execute(query: SQL): PromiseLike<{ rows: unknown[] } | unknown[]>
 }
 
 // Drizzle numbers the parameters itself, so this function replaces every "$1", "$2" and so on. The name of the schema

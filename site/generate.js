@@ -3,7 +3,7 @@
  * page for each program of `examples/`. Fails if the doc comment of a public function, class or constant has no example.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { extname, parse } from 'node:path'
+import { extname } from 'node:path'
 import { join } from 'node:path/posix'
 import { toAnchor } from './.vitepress/links.js'
 
@@ -201,11 +201,13 @@ function findWithoutExample(sections) {
 
 function writeExamples() {
   rmSync(examples, { recursive: true, force: true })
-  mkdirSync(examples)
-  for (const file of readdirSync(new URL('../examples', import.meta.url)).filter(name => extname(name))) {
+  const folders = ['callers', 'element', 'frameworks']
+  for (const folder of folders) mkdirSync(new URL(`${folder}/`, examples), { recursive: true })
+  const list = folder => readdirSync(new URL(`../examples/${folder}`, import.meta.url)).filter(name => extname(name))
+  for (const file of [...list(''), ...folders.flatMap(folder => list(folder).map(name => `${folder}/${name}`))]) {
     const language = extname(file).slice(1).replace('mjs', 'js')
-    const text = `---\neditLink: false\n---\n\n# ${file}\n\n<<< ../../examples/${file}{${language}}\n`
-    writeFileSync(new URL(`${parse(file).name}.md`, examples), text)
+    const text = `---\neditLink: false\n---\n\n# ${file}\n\n<<< @/examples/${file}{${language}}\n`
+    writeFileSync(new URL(file.replace(/\.\w+$/, '.md'), examples), text)
   }
 }
 

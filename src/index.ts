@@ -25,9 +25,10 @@ export type { CallingKey, KeyChanges, KeyOwner, KeyRecord, StoredKeyRecord } fro
 export type { KeyStore, ManagedKeyStore } from './keys/key-store.ts'
 export { createMemoryKeyStore, type MemoryKeyStore } from './keys/memory-key-store.ts'
 export { createMemoryStore, type MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts'
+export { createMemoryWaitingStore } from './memory/memory-waiting-store.ts'
 export type { OperationOptions } from './operations/call.ts'
 export type { CheckNames, ProposedName } from './operations/check-names.ts'
-export { deleteDomains } from './operations/delete-domains.ts'
+export { type DeleteDomainsOptions, deleteDomains } from './operations/delete-domains.ts'
 export { type EachRegistrationOptions, eachRegistration } from './operations/each-registration.ts'
 export { findOwners, type HostnameOwner } from './operations/find-owners.ts'
 export {
@@ -38,14 +39,22 @@ export {
   type RejectedImport,
 } from './operations/import-domains.ts'
 export { exportDomains, listDomains } from './operations/list-domains.ts'
+export { type ListWaitingOptions, listWaiting } from './operations/list-waiting.ts'
 export {
   createOwnerLookup,
   type OwnerLookup,
   type OwnerLookupOptions,
 } from './operations/owner-lookup.ts'
-export { previewDomains } from './operations/preview-domains.ts'
+export { type ClaimRecord, type PreviewDomainsOptions, previewDomains } from './operations/preview-domains.ts'
 export { type Correction, reconcile, type Watched } from './operations/reconcile.ts'
 export { type RegisterDomainsOptions, registerDomains } from './operations/register-domains.ts'
+export {
+  type RetryWaitingOptions,
+  type RetryWaitingResult,
+  retryWaiting,
+  type SettledName,
+} from './operations/retry-waiting.ts'
+export { type Retrying, type StartRetryingOptions, startRetrying } from './operations/start-retrying.ts'
 export { releaseAll, type TransferOptions, type Transferred, transfer } from './operations/transfer.ts'
 export type {
   LeasedChange,
@@ -74,8 +83,17 @@ export type { ConflictCode, DnsRecord, NameRefusal } from './rules/submitted.ts'
 export type { TraceContext } from './runtime/tracing.ts'
 export type { DomainStore, ListOptions } from './store/contract.ts'
 export type { ManagedStore } from './store/managed-store.ts'
+export type {
+  NameToKeep,
+  TakenName,
+  Tried,
+  WaitingName,
+  WaitingReason,
+  WaitingStats,
+  WaitingStore,
+} from './store/waiting.ts'
 export type { Awaitable } from './time/awaitable.ts'
-export type { ExportDomainsQuery, ListDomainsQuery, RegisterDomainsRequest } from './wire/requests.ts'
+export type { ExportDomainsQuery, ListDomainsQuery, ListWaitingQuery, RegisterDomainsRequest } from './wire/requests.ts'
 export {
   countTotals,
   type DeleteDomainsResponse,
@@ -86,9 +104,11 @@ export {
   type InvalidResult,
   type ListDomainsResponse,
   type ListedDomain,
+  type ListWaitingResponse,
   type PreviewDomainsResponse,
   type PreviewResult,
   type RegisterDomainsResponse,
   type RegisteredResult,
   type Totals,
+  type WaitingDomain,
 } from './wire/results.ts'

@@ -1,7 +1,6 @@
 /**
- * How often random and long tests repeat their work: `npm test` uses the first number, and `npm run test:long`, which
- * runs the test files that import this file, with `--mode long`, uses the second. `TIMES=10` multiplies both numbers by
- * ten.
+ * How often random and long tests repeat their work: `npm test` uses the first number, and `npm run test:long` the
+ * second. `TIMES=10` multiplies both numbers by ten.
  */
 const table = {
   //                              short   long
@@ -9,8 +8,10 @@ const table = {
   properties: /*               */ [2_000, 8_000],
   /** Mutations of hostnames, of which many get a suggestion. */
   suggestions: /*              */ [3_000, 40_000],
+  /** Ways to paste one name, and ways to paste two. */
+  pastings: /*                 */ [300, 2_000],
   /** Random spellings of addresses, compared with Node's readings. */
-  spellings: /*                */ [5_000, 100_000],
+  spellings: /*                */ [5_000, 40_000],
   /** Generated names and labels, compared with other implementations. */
   generatedNames: /*           */ [2_000, 40_000],
   /** Random requests of each kind. */
@@ -18,38 +19,42 @@ const table = {
   /** Races of simultaneous calls. The results of a race must be possible in some order of its calls. */
   races: /*                    */ [6, 100],
   /** Random monitors, with processes that die or freeze, and changes of the store in memory. */
-  monitors: /*                 */ [50, 800],
+  monitors: /*                 */ [20, 300],
   /** The same in SQLite, where each takes ten times as long. */
-  monitorsOfSqlite: /*         */ [5, 40],
+  monitorsOfSqlite: /*         */ [3, 15],
   /** Random services that the client calls, each with its own failures. */
-  services: /*                 */ [40, 400],
+  services: /*                 */ [40, 150],
   /** Places at which a connection is cut. */
   cuts: /*                     */ [6, 24],
   /**
    * The maximum number of cases, of about 150 in the suite, that run with each additional PostgreSQL driver, in the
    * application's transaction, and with the stores of examples. The seed decides which cases.
    */
-  casesOfDrivers: /*           */ [12, 1_000],
-  /** The maximum number of pages of the documentation whose first program runs. The seed decides which pages. */
-  programsOfPages: /*          */ [8, 1_000],
+  casesOfDrivers: /*           */ [12, 50],
   /**
    * Code points from U+3000 on that are compared with another implementation. All code points before U+3000 are
    * compared in every run.
    */
   codePoints: /*               */ [20_000, 0x110000],
   /** Registrations that are exported or reconciled. */
-  registrations: /*            */ [3_000, 1_000_000],
-  /** How many times a server or a database is killed. */
-  kills: /*                    */ [3, 12],
+  registrations: /*            */ [3_000, 200_000],
   /** Calls with keys of all kinds, made while keys are revoked. `npm test` skips this test. */
   lookups: /*                  */ [1_000, 5_000],
+  /** Calls while PostgreSQL raises errors, and while queries are canceled and connections cut. */
+  callsUnderFaults: /*         */ [300, 2_500],
+  /** Faults that are made under a whole service. Each takes up to two minutes. */
+  faults: /*                   */ [3, 3],
+  /** Proxies behind which replicas are restarted under load, of three. */
+  proxies: /*                  */ [1, 1],
   /** For how many seconds processes are killed at random. */
-  secondsOfKilling: /*         */ [1, 60],
+  secondsOfKilling: /*         */ [1, 25],
 } as const
 
 type Counts = Readonly<Record<keyof typeof table, number>>
 
 export const isLong = process.env.COUNTS === 'long'
+/** Whether the run is that of a week, or longer than a long run for another reason. */
+export const isLonger = isLong && Number(process.env.TIMES ?? 1) > 1
 
 export const counts = Object.fromEntries(
   Object.entries(table).map(([what, [short, long]]) => [

@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
+import { type Figure, insertTable, toCells } from '../bench/table.ts'
 import { german } from '../examples/messages-in-german.ts'
 import { classifyHostname } from '../src/index.ts'
 import { readCases } from './vectors/read.ts'
@@ -47,8 +47,6 @@ function readOptions(name: string): Option[] {
   })
 }
 
-const firstOf = (text: string) => /^.*?\.(?= |$)/.exec(text)?.[0] ?? text
-
 /** Prints each kind of what the package knows. Gets what the page itself has there now. */
 const printers: Readonly<Record<string, (names: readonly string[], printed: string) => string>> = {
   options(names) {
@@ -56,39 +54,13 @@ const printers: Readonly<Record<string, (names: readonly string[], printed: stri
     return ['| option | default | meaning |', '| --- | --- | --- |', ...rows].join('\n')
   },
 
-  /** All options that limit a time, with the function that has them. */
-  limits(pairs) {
-    const rows = pairs.flatMap(pair => {
-      const [owner = '', name = ''] = pair.split('=')
-      return readOptions(name)
-        .filter(option => /timelimit$|^patience$|^interval$/i.test(option.name))
-        .map(
-          ({ name, preset, text }) => `| \`${name}\` of ${owner.replaceAll('_', ' ')} | ${preset} | ${firstOf(text)} |`,
-        )
-    })
-    return ['| option | default, in milliseconds | meaning |', '| --- | --- | --- |', ...rows].join('\n')
-  },
-
   metrics() {
     const pattern =
       /(?:name: '|gauge\(')(?:domain_registration_)?(\w+)',\s+(?:help: )?'(.*?)'(?:,\s+labelNames: \[(.*?)])?/g
-    const rows = [...read('examples/prometheus.ts').matchAll(pattern)].map(
+    const rows = [...read('examples/production/prometheus.ts').matchAll(pattern)].map(
       ([, name, help, labels = '']) => `| \`domain_registration_${name}\` | ${labels.replaceAll("'", '`')} | ${help} |`,
     )
     return ['| metric | labels | meaning |', '| --- | --- | --- |', ...rows].join('\n')
-  },
-
-  alerts() {
-    const pattern = /alert: (\w+)\n +expr: (.*)\n +for: (\w+)\n +annotations:\n +summary: (.*)/g
-    const rows = [...read('examples/alerts.yml').matchAll(pattern)].map(
-      ([, name, , time, summary]) => `| \`${name}\` | ${time} | ${summary} |`,
-    )
-    return ['| alert | after | meaning |', '| --- | --- | --- |', ...rows].join('\n')
-  },
-
-  commands() {
-    const help = execFileSync(process.execPath, ['dist/cli.js', '--help'], { encoding: 'utf8' })
-    return `\`\`\`text\n${help.split('\n\n').slice(1, 5).join('\n\n').trimEnd()}\n\`\`\``
   },
 
   /** The page chooses examples of each reason; the package says the rest. */
@@ -129,7 +101,7 @@ const fieldsByReason = new Map<string, Set<string>>()
 for (const [text] of readCases<[string]>('pasted-names.json')) {
   const hostname = classifyHostname(text)
   if (hostname.valid) continue
-  const { valid: _, code, reason, message, suggestion, certain, aLabels, rest, source, ...details } = hostname
+  const { valid: _, code, reason, message, suggestion, certain, hosts, aLabels, rest, source, ...details } = hostname
   fieldsByReason.set(reason, new Set([...(fieldsByReason.get(reason) ?? []), ...Object.keys(details)]))
 }
 
@@ -148,6 +120,13 @@ test.each(pages)('docs/%s says what the package says', async page => {
   await expect(print(read(`docs/${page}`))).toMatchFileSnapshot(`../docs/${page}`)
 })
 
+test('bench/RESULTS.md has the figures, and says which are older than the code that they measure', async () => {
+  const figures = JSON.parse(read('bench/figures.json'))
+  await expect(insertTable(read('bench/RESULTS.md'), figures)).toMatchFileSnapshot('../bench/RESULTS.md')
+  const figure: Figure = { starts: [1], where: 'here', code: 'earlier' }
+  expect(toCells('postgres', figure)).toContain('here, **older than its code**')
+})
+
 test('every kind of list is printed', () => {
   const kinds = pages.flatMap(page =>
     [...read(`docs/${page}`).matchAll(/<!-- printed: (\w+)/g)].map(([, kind]) => kind),
@@ -155,8 +134,8 @@ test('every kind of list is printed', () => {
   expect([...new Set(kinds)].sort()).toEqual(Object.keys(printers).sort())
 })
 
-test('docs/reasons.md has every reason', () => {
-  const listed = [...read('docs/reasons.md').matchAll(/^\| `(\w+)` \| `/gm)].map(([, reason]) => reason)
+test('docs/reasons-list.md has every reason', () => {
+  const listed = [...read('docs/reasons-list.md').matchAll(/^\| `(\w+)` \| `/gm)].map(([, reason]) => reason)
   // The compiler checks that this catalog lacks no reason. Over HTTP, nothing but a string becomes a hostname.
   const others = ['not_a_string', 'wildcard_conflict', 'subdomain_conflict', 'domain_already_licensed']
   expect([...new Set(listed)].sort()).toEqual(

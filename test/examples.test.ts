@@ -1,11 +1,12 @@
 import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { promisify, stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { explainInGerman } from '../examples/messages-in-german.ts'
 import { classifyHostname } from '../src/index.ts'
 import { openapi } from '../src/openapi/index.ts'
+import { compile } from './compile.ts'
+import { readUntil } from './read-until.ts'
 import { readCases } from './vectors/read.ts'
 
 const root = new URL('..', import.meta.url)
@@ -47,13 +48,7 @@ test('examples/messages-in-german.ts explains, in German, every kind of mistake 
     sentences.filter(sentence => /undefined|\b(?:send|contains|is|has)\b "?[a-z]/.test(sentence.replace(/„.*?“/g, ''))),
   ).toEqual([])
 
-  const parameters = [
-    '--import',
-    'tsx',
-    'examples/messages-in-german.ts',
-    'https://bücher.de/',
-    'http://127.0.0.1:3000/',
-  ]
+  const parameters = [await compile('examples/messages-in-german.ts'), 'https://bücher.de/', 'http://127.0.0.1:3000/']
   const { stdout } = await run(process.execPath, parameters, { cwd: root })
   expect(stdout).toBe(
     '„https://bücher.de/“ ist eine URL und kein Hostname. Gemeint ist wohl „xn--bcher-kva.de“.\n' +
@@ -78,15 +73,16 @@ test('examples/prove-a-store.mjs passes in Node’s test runner', async () => {
   expect(stdout).toMatch(/\n# pass [1-9]\d+\n# fail 0\n/)
 })
 
-/** Starts a server, waits until it prints a given string, and ends it after the callback. */
-async function withServer(example: string, awaited: string, use: (printed: string) => Promise<void> | void) {
+/** Starts a server, waits until it prints a line that matches, and ends it after the callback. */
+async function withServer(example: string, awaited: RegExp, use: (printed: string) => Promise<void> | void) {
   const env = { ...process.env, PORT: '0', DATABASE_FILE: ':memory:' }
-  const server = spawn(process.execPath, ['--import', 'tsx', `examples/${example}`], { cwd: root, env })
+  // Compiled into one file, this example would import node:sqlite even where Node has none.
+  const isWhole = example !== 'documentation.ts'
+  const program = isWhole ? [await compile(`examples/${example}`)] : ['--import', 'tsx', `examples/${example}`]
+  const server = spawn(process.execPath, program, { cwd: root, env })
   try {
-    let printed = ''
-    server.stdout.setEncoding('utf8')
-    while (!printed.includes(awaited) || !printed.endsWith('\n')) printed += (await once(server.stdout, 'data'))[0]
-    await use(printed)
+    const printed = await readUntil(server, awaited)
+    await use(printed())
     expect(server.exitCode).toBeNull()
   } finally {
     server.kill()
@@ -97,7 +93,7 @@ describe('the example server', () => {
   test.each(['express.ts', 'documentation.ts', 'fastify.ts', 'fetch.ts', 'own-accounts.ts'])(
     '%s stays up, and the curl line that it prints works when pasted',
     example =>
-      withServer(example, 'curl', async printed => {
+      withServer(example, /curl .*\n$/s, async printed => {
         // If Node has SQLite, the example keeps registrations in a file: see test/runtimes/sqlite-start.test.ts.
         if (example === 'documentation.ts' && !process.getBuiltinModule('node:sqlite')) {
           expect(printed).toContain('Registrations are kept in memory and are lost when this process ends: Node v')
@@ -118,7 +114,7 @@ describe('the example server', () => {
   )
 
   test('admin.ts creates a key without a label if the form sends no label', () =>
-    withServer('admin.ts', 'http://', async printed => {
+    withServer('admin.ts', /http:.*\n$/, async printed => {
       const [address] = /http:\S+/.exec(printed) as [string]
       const made = await (await fetch(new URL('/keys/create', address), { method: 'POST' })).text()
       expect(made).toContain('Copy this key now')
@@ -126,7 +122,7 @@ describe('the example server', () => {
     }))
 
   test('customers.ts serves a page with the element, and only its session may preview and register', () =>
-    withServer('customers.ts', 'http://', async printed => {
+    withServer('customers.ts', /http:.*\n$/, async printed => {
       const [address] = /http:\S+/.exec(printed) as [string]
       const page = await fetch(address)
       const cookie = page.headers.getSetCookie()[0]?.split(';')[0] as string

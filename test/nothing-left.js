@@ -4,8 +4,10 @@
  *
  *     node test/nothing-left.js build check "test:engine -- --partitions 8"
  *
- * With `--beside`, the scripts after it run at the same time as those before it. Each line of output then begins with
- * the name of its script. After a failure, what is running ends, but no further script begins.
+ * The scripts after `--then` begin when those before it have ended. `--beside` separates lists, of which two run at the
+ * same time: whenever a list ends, the next one begins. Each line of output then begins with the name of its script.
+ * After a failure, what is running ends, but no further script begins. At the end, the seconds of each script are
+ * listed.
  *
  * The scripts get their own temporary folder. A process belongs to the run if this folder is in its environment or
  * parameters, or is its working directory (PostgreSQL overwrites its environment). Once the scripts have ended, this
@@ -118,11 +120,15 @@ async function settle(folder) {
   return processes.length + files.length
 }
 
+/** The parts of a list before, between and after a separator. */
+function split(parameters, separator) {
+  const end = parameters.indexOf(separator)
+  return end < 0 ? [parameters] : [parameters.slice(0, end), ...split(parameters.slice(end + 1), separator)]
+}
+
 async function runScripts(parameters) {
   const folder = createFolder()
   const env = { ...process.env, TMPDIR: folder }
-  const beside = parameters.indexOf('--beside')
-  const lanes = beside < 0 ? [parameters] : [parameters.slice(0, beside), parameters.slice(beside + 1)]
   let interruption
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(name, () => {
@@ -130,33 +136,45 @@ async function runScripts(parameters) {
     })
   }
   let status = 0
+  const results = []
 
-  async function runLane(scripts) {
+  async function runList(scripts, isAlone) {
     for (const script of scripts) {
       if (status !== 0 || interruption) return
       const begin = performance.now()
-      const stdio = lanes.length > 1 ? ['inherit', 'pipe', 'pipe'] : 'inherit'
+      const [name] = script.split(' ')
+      const stdio = isAlone ? 'inherit' : ['inherit', 'pipe', 'pipe']
       const child = spawn(`npm run --silent ${script}`, { shell: true, stdio, env })
       for (const [input, write] of [
         [child.stdout, console.log],
         [child.stderr, console.error],
       ])
-        if (input) createInterface({ input }).on('line', line => write(`${script} | ${line}`))
+        if (input) createInterface({ input }).on('line', line => write(`${name} | ${line}`))
       const closed = once(child, 'close')
       const own = (await once(child, 'exit'))[0] ?? 1
       status ||= own
       // What the script has left running may keep its output open.
       await Promise.race([closed, sleep(GRACE, undefined, { ref: false })])
-      console.error(`npm run ${script}: exit status ${own}, ${((performance.now() - begin) / 1000).toFixed(1)} s`)
+      const result = `npm run ${name}: exit status ${own}, ${((performance.now() - begin) / 1000).toFixed(1)} s`
+      results.push(result)
+      console.error(result)
     }
   }
 
-  await Promise.all(lanes.map(runLane))
+  for (const phase of split(parameters, '--then')) {
+    const lists = split(phase, '--beside')
+    const isAlone = lists.length === 1
+    const runLists = async () => {
+      while (lists.length > 0) await runList(lists.shift(), isAlone)
+    }
+    await Promise.all([runLists(), runLists()])
+  }
   if (interruption) {
     await interruption
     process.exit(1)
   }
   const count = await settle(folder)
+  console.error(`\n${results.join('\n')}`)
   if (count === 0) console.error('Nothing is left running, and no file left behind.')
   process.exit(status === 0 && count > 0 ? 1 : status)
 }

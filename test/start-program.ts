@@ -1,17 +1,15 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { compile } from './compile.ts'
 
 /** Makes Node compile WebAssembly quickly instead of optimizing it: each short process compiles the database again. */
 export const wasmFlags = ['--liftoff-only']
 
-export type Program = ReturnType<typeof startProgram>
+export type Program = Awaited<ReturnType<typeof startProgram>>
 
 /** Runs a TypeScript program of the tests in its own process. */
-export function startProgram(program: URL, ...parameters: readonly string[]) {
-  const child = fork(fileURLToPath(program), parameters, {
-    execArgv: [...wasmFlags, '--import', 'tsx', '--no-warnings'],
-  })
+export async function startProgram(program: URL, ...parameters: readonly string[]) {
+  const child = fork(await compile(program), parameters, { execArgv: [...wasmFlags, '--no-warnings'] })
 
   /** Resolves to the next message from the process, and rejects if the process ends first. */
   async function receive(): Promise<unknown> {

@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { vi } from 'vitest'
 import type { Random } from './random.ts'
 
 /** A process in virtual time: what its `run` has started, and what the timers of that work start. */
@@ -24,7 +23,11 @@ export type VirtualTime = ReturnType<typeof createVirtualTime>
 const realTurn = () => new Promise(resolve => setImmediate(resolve))
 
 /** What virtual time replaces. */
-const real = { setTimeout, clearTimeout, random: Math.random, randomUUID: crypto.randomUUID.bind(crypto) }
+const real = {
+  ...{ setTimeout, clearTimeout, Date, random: Math.random },
+  now: performance.now.bind(performance),
+  randomUUID: crypto.randomUUID.bind(crypto),
+}
 
 /** The timers of the virtual time to which the running code belongs. */
 const owner = new AsyncLocalStorage<Set<Timer>>()
@@ -37,28 +40,43 @@ const owner = new AsyncLocalStorage<Set<Timer>>()
 export function createVirtualTime(random: Random) {
   /** The process whose code runs. Between two timers, only one process does anything. */
   let running: VirtualProcess | undefined
+  /** In milliseconds. */
+  let time = 0
   const timers = new Set<Timer>()
   const dueTime = ({ due, process }: Timer) => Math.max(due, process?.frozenUntil ?? 0)
   const isOwn = () => owner.getStore() === timers
 
+  const VirtualDate = class extends Date {
+    constructor(...values: readonly []) {
+      super(...(values.length > 0 ? values : ([time] as unknown as [])))
+    }
+    static override now = () => time
+  }
+
   function replace(): void {
-    vi.useFakeTimers({ toFake: ['Date', 'performance'], now: 0 })
-    vi.stubGlobal('setTimeout', (fire: () => void, milliseconds = 0, ...values: []) => {
+    time = 0
+    performance.now = () => time
+    globalThis.Date = VirtualDate as DateConstructor
+    globalThis.setTimeout = ((fire: () => void, milliseconds = 0, ...values: []) => {
       if (!isOwn()) return real.setTimeout(fire, milliseconds, ...values)
-      const timer = { due: performance.now() + milliseconds, process: running, fire }
+      const timer = { due: time + milliseconds, process: running, fire }
       if (!running?.isDead) timers.add(timer)
       return timer
-    })
-    vi.stubGlobal('clearTimeout', (timer: never) => timers.delete(timer) || real.clearTimeout(timer))
-    vi.spyOn(Math, 'random').mockImplementation(() => (isOwn() ? random.fraction() : real.random()))
+    }) as typeof setTimeout
+    globalThis.clearTimeout = ((timer: never) => {
+      if (!timers.delete(timer)) real.clearTimeout(timer)
+    }) as typeof clearTimeout
+    Math.random = () => (isOwn() ? random.fraction() : real.random())
     const toUuid = () => `00000000-0000-4000-8000-${String(random.integer(0, 2 ** 32)).padStart(12, '0')}` as const
-    vi.spyOn(crypto, 'randomUUID').mockImplementation(() => (isOwn() ? toUuid() : real.randomUUID()))
+    crypto.randomUUID = () => (isOwn() ? toUuid() : real.randomUUID())
   }
 
   function restore(): void {
-    vi.useRealTimers()
-    vi.unstubAllGlobals()
-    vi.restoreAllMocks()
+    const { now, random, randomUUID, ...globals } = real
+    Object.assign(globalThis, globals)
+    Object.assign(performance, { now })
+    Object.assign(Math, { random })
+    Object.assign(crypto, { randomUUID })
   }
 
   function startProcess(): VirtualProcess {
@@ -98,7 +116,7 @@ export function createVirtualTime(random: Random) {
       for (const timer of timers) if (!next || dueTime(timer) < dueTime(next)) next = timer
       if (!next) throw new Error('The work waits for something that never happens')
       timers.delete(next)
-      vi.advanceTimersByTime(Math.max(0, dueTime(next) - performance.now()))
+      time = Math.max(time, dueTime(next))
       running = next.process
       next.fire()
     }

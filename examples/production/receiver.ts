@@ -49,7 +49,7 @@ async function read(request: IncomingMessage): Promise<Buffer | null> {
   return Buffer.concat(chunks)
 }
 
-const server = createServer({ requestTimeout: 30_000, keepAliveTimeout: 65_000 }, async (request, response) => {
+const server = createServer({ requestTimeout: 30_000, keepAliveTimeout: 620_000 }, async (request, response) => {
   const status = await receive(request).catch(error => {
     if (error instanceof WebhookVerificationError) return 401
     log('failed', { code: error.code, message: error.message })

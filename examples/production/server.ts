@@ -11,7 +11,9 @@ import { createPostgresKeyStore, createPostgresStore, migrate } from 'domain-reg
 import { createWebhook } from 'domain-registration/webhook'
 import express from 'express'
 import { Pool } from 'pg'
+import { Counter, register } from 'prom-client'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
+import { watchStore } from './prometheus.ts'
 
 const { DATABASE_URL, WEBHOOK_URL = '', WEBHOOK_SECRET = '', PORT = '3000' } = process.env
 const { DRAIN = '5000', CALLS_PER_MINUTE = '600' } = process.env
@@ -37,21 +39,14 @@ const store = createPostgresStore({
 const keys = createPostgresKeyStore({ database: pool })
 const synchronizing = startSynchronizing(store)
 
-/** What the store said last. Metrics do not wait for the database: they matter most when it does not respond. */
-const unknown = { count: Number.NaN, refused: Number.NaN }
-let pending = unknown
-async function watchPending(): Promise<void> {
-  const late = setTimeout(() => {
-    pending = unknown
-  }, 1000)
-  pending = await Promise.resolve(store.pendingStats()).catch(() => unknown)
-  clearTimeout(late)
-}
-watchPending()
-setInterval(watchPending, 5000)
+watchStore(store)
 
 let isStopping = false
-const calls = new Map<string, number>()
+const calls = new Counter({
+  name: 'domains_calls_total',
+  help: 'Calls by the status of their response',
+  labelNames: ['method', 'status'] as const,
+})
 const app = express().disable('x-powered-by')
 app.use((_request, response, next) => {
   // Otherwise a load balancer would keep its connections open, and send calls until the process is killed.
@@ -61,10 +56,8 @@ app.use((_request, response, next) => {
 app.get('/health', (_request, response) => void response.sendStatus(204))
 app.get('/ready', (_request, response) => void response.sendStatus(isStopping ? 503 : 204))
 // Open only to your own network: let the load balancer forward nothing but /v1/domains.
-app.get('/metrics', (_request, response) => {
-  const lines = [...calls].map(([labels, value]) => `domains_calls_total{${labels}} ${value}`)
-  lines.push(`domains_pending ${pending.count}`, `domains_refused ${pending.refused}`, '')
-  response.type('text/plain').send(lines.join('\n'))
+app.get('/metrics', async (_request, response) => {
+  response.set('Content-Type', register.contentType).send(await register.metrics())
 })
 app.use('/v1/domains', (request, response, next) => {
   const begun = performance.now()
@@ -72,8 +65,7 @@ app.use('/v1/domains', (request, response, next) => {
   response.once('close', () => {
     const { method, path } = request
     const status = response.writableFinished ? response.statusCode : 'cut off'
-    const labels = `method="${method}",status="${status}"`
-    calls.set(labels, (calls.get(labels) ?? 0) + 1)
+    calls.inc({ method, status })
     log('call', { method, path, status, duration: Math.round(performance.now() - begun), ...response.locals })
   })
   next()
@@ -94,8 +86,8 @@ const server = app.listen(PORT, error => {
   if (error) throw error
   log('listening', { address: server.address() })
 })
-// Load balancers keep idle connections for 60 s. One that this server closes first may lose a call.
-server.keepAliveTimeout = 65_000
+// Load balancers keep idle connections for up to ten minutes. One that this server closes first may lose a call.
+server.keepAliveTimeout = 620_000
 
 /** Ends within DRAIN and 12 s, whatever hangs. What is cut off was not answered, and can be sent again. */
 async function stop(): Promise<void> {

@@ -85,8 +85,9 @@ export default defineConfig({
       'CONTRIBUTING.md',
       'examples',
     ]),
-    ...exclude('examples/', ['production']),
+    ...exclude('examples/', ['production', 'nextjs']),
     ...exclude('examples/production/', ['README.md']),
+    ...exclude('examples/nextjs/', ['README.md']),
     ...exclude('site/', ['pages', 'reference', 'examples']),
   ],
   rewrites: toPage,
@@ -126,13 +127,14 @@ export default defineConfig({
     search: {
       provider: 'local',
       options: {
+        detailedView: true,
         miniSearch: {
-          // Search results list the guides first, then the pages for maintainers, then the examples. The reference is
-          // last, because it repeats many words of the guides.
+          // Search results list the guides first, then the pages for maintainers, then the examples. The changelog and
+          // the reference are last, because they repeat many words of the guides.
           searchOptions: {
             boostDocument: id =>
-              id.includes('/reference/')
-                ? 0.2
+              /\/(?:reference\/|changelog)/.test(id)
+                ? 0.1
                 : id.includes('/examples/')
                   ? 0.4
                   : id.includes('/contributing')

@@ -41,7 +41,6 @@ export function adaptMarkdown(md, root) {
       resolveLinks(token, source)
       describePictures(token, source, root)
     }
-    makeTabs(tokens, source)
     if (/^docs\/(?:errors|results|reasons[\w-]*)\.md$/.test(source)) addCodeAnchors(tokens)
   })
   // Without v-pre, Vue evaluates {{ }} in code as an expression, and the page stays empty.
@@ -82,32 +81,6 @@ function readSize(file) {
   if (file.endsWith('.png')) return { width: `${bytes.readUInt32BE(16)}`, height: `${bytes.readUInt32BE(20)}` }
   const [, width, height] = /^<svg [^>]*width="(\d+)" height="(\d+)"/.exec(bytes.toString())
   return { width, height }
-}
-
-/**
- * Between the comments `tabs` and `/tabs`, each code block has a label above it, in bold, so that the page can be read
- * anywhere. On the site, the blocks become tabs: a code group of VitePress, which has each label behind the language.
- */
-function makeTabs(tokens, source) {
-  let group
-  for (let index = 0; index < tokens.length; index += 1) {
-    const { type, content } = tokens[index]
-    if (type === 'html_block' && /^<!-- \/?tabs -->$/.test(content.trim())) {
-      group = content.includes('/') ? undefined : tokens[index]
-      const isOpening = group !== undefined
-      const name = `container_code-group_${isOpening ? 'open' : 'close'}`
-      tokens[index] = Object.assign(new tokens[index].constructor(name, 'div', isOpening ? 1 : -1), { block: true })
-    } else if (group && type === 'html_block') {
-      tokens.splice(index--, 1) // such as the comment that names the file of a program
-    } else if (group) {
-      const [, label] = /^\*\*(.+)\*\*$/.exec(tokens[index + 1]?.content ?? '') ?? []
-      const block = tokens[index + 3]
-      if (label === undefined || block?.type !== 'fence')
-        throw new Error(`${source}: a tab is a label and a code block`)
-      block.info += ` [${label}]`
-      tokens.splice(index, 3)
-    }
-  }
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { Awaitable } from '../time/awaitable.ts'
+
 /** What a check of the doctor found. Only `wrong` changes the exit code. */
 export interface Finding {
   readonly state: 'ok' | 'note' | 'wrong'
@@ -9,7 +11,7 @@ export interface Finding {
 }
 
 /** Something that the doctor looks at. If a check finds a problem or throws, the checks after it do not run. */
-export type Check = readonly [name: string, look: () => Findings | Promise<Findings>]
+type Check = readonly [name: string, look: () => Findings | Promise<Findings>]
 type Findings = Finding | readonly Finding[]
 
 export interface Examination {
@@ -44,24 +46,35 @@ export interface Part {
 }
 
 /**
- * Compares the parts that `migrate` would create with those that exist. Among what the application has added, only
- * triggers and rules get a note.
+ * Compares the parts that `migrate` would create with those that exist. Among what the application has added, only what
+ * may change, skip or refuse a row gets a note.
  */
 export function compareParts(expected: readonly Part[], actual: readonly Part[], version: number): readonly Finding[] {
   const different = [...findDrift(expected, actual)]
+  const isExpected = (part: Part) =>
+    expected.some(
+      ({ table, kind, name, definition }) =>
+        table === part.table && kind === part.kind && (name === part.name || definition === part.definition),
+    )
   const added = actual.filter(
-    ({ table, kind }) => /^(?:trigger|rule)$/.test(kind) && expected.some(part => part.table === table),
+    part => expected.some(({ table }) => table === part.table) && mayRefuse(part) && !isExpected(part),
   )
+  const constraints = new Set(added.filter(({ kind }) => kind === 'constraint').map(({ name }) => name))
+  // A unique constraint has an index of the same name.
+  const noted = added.filter(({ kind, name }) => kind !== 'index' || !constraints.has(name))
   return [
     ...(different.length > 0 ? different : [ok(`version ${version}, as migrate creates them`)]),
-    ...added.map(({ table, kind, name }) =>
+    ...noted.map(({ table, kind, name }) =>
       note(
         `${table}: the ${kind} "${name}" is not from this package`,
-        'Make sure that it never changes or skips a row',
+        'Make sure that it never changes, skips or refuses a row',
       ),
     ),
   ]
 }
+
+const mayRefuse = ({ kind, definition }: Part): boolean =>
+  ['trigger', 'rule', 'constraint'].includes(kind) || (kind === 'index' && /^(?:CREATE )?UNIQUE/i.test(definition))
 
 function* findDrift(expected: readonly Part[], actual: readonly Part[]): Generator<Finding> {
   const missing = new Set<string>()
@@ -87,8 +100,20 @@ const AS_CREATED = 'As the owner of the tables, make it what "domain-registratio
 /** The team of the trial rows, unless a team has registrations: then its ID satisfies the application's constraints. */
 export const TRIAL_TEAM = '#doctor'
 
-/** @param sql A statement that concerned no row. */
-export const noEffect = (sql: string): Finding =>
+/**
+ * Runs statements that save, change and delete rows which no call could create.
+ *
+ * @param run Returns how many rows a statement concerned, or `null` if it concerns none.
+ */
+export async function tryStatements(
+  statements: readonly string[],
+  run: (sql: string) => Awaitable<number | null>,
+): Promise<Finding> {
+  for (const sql of statements) if ((await run(sql)) === 0) return noEffect(sql)
+  return ok('rows can be saved, changed and deleted (this was rolled back)')
+}
+
+const noEffect = (sql: string): Finding =>
   wrong(
     `${sql.replace(/^\s*(\w+(?: INTO| FROM)? \S+).*/s, '$1')} has no effect: a trigger or a rule skips the row`,
     'Let the trigger return the row, or drop it',

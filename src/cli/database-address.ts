@@ -1,4 +1,5 @@
-import { looksLikeKey } from '../keys/api-key.ts'
+import { causesOf } from '../errors/failure-log.ts'
+import { redact } from '../errors/redact.ts'
 import { UsageError, type Values } from './command.ts'
 import type { Target } from './database.ts'
 
@@ -75,19 +76,13 @@ function decode(text: string): string {
   }
 }
 
-/** Describes an error and its causes, without secrets. */
-export function explainError(error: unknown, secrets: readonly string[]): string {
+/** Describes an error and its causes, without secrets. Unlike a log, whole messages, but not the classes of errors. */
+export function explainError(failure: unknown, secrets: readonly string[]): string {
   const messages: string[] = []
-  for (let cause = error; cause instanceof Error && messages.length < 5; cause = cause.cause) {
-    const inner = cause instanceof AggregateError && !cause.message ? (cause.errors[0] as Error) : cause
-    const message = inner.message || String((inner as { code?: unknown }).code ?? inner.name)
-    if (!messages.some(said => said.includes(message))) messages.push(message)
+  for (const cause of causesOf(failure)) {
+    const { message, code, name } = cause as Error & { readonly code?: unknown }
+    const said = message || String(code ?? name ?? cause)
+    if (!messages.some(earlier => earlier.includes(said))) messages.push(said)
   }
-  return conceal(messages.join(': ') || 'unknown failure', secrets)
-}
-
-/** Hides passwords, and strings that look like API keys. */
-function conceal(text: string, secrets: readonly string[]): string {
-  const shown = secrets.reduce((rest, secret) => rest.replaceAll(secret, '(hidden)'), text)
-  return shown.replace(/\S+/g, word => (looksLikeKey(word) ? '(hidden)' : word))
+  return redact(messages.join(': ') || 'unknown failure', secrets)
 }

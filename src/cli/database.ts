@@ -3,19 +3,22 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { KeyOwner } from '../keys/key-record.ts'
 import type { ManagedKeyStore } from '../keys/key-store.ts'
-import { hasCode } from '../postgres/failures.ts'
+import { hasCode } from '../postgres/drivers/failures.ts'
+import type { PostgresPool } from '../postgres/drivers/node-postgres.ts'
 import { createPostgresKeyStore } from '../postgres/keys.ts'
 import { absent, denied, migrate } from '../postgres/migrate.ts'
-import type { PostgresPool } from '../postgres/pg-pool.ts'
 import { toTables } from '../postgres/schema.ts'
 import { createPostgresStore } from '../postgres/store.ts'
+import { createPostgresWaitingStore } from '../postgres/waiting.ts'
 import { findBuiltinModule } from '../runtime/builtin-module.ts'
 import { explainFailure } from '../sqlite/connection.ts'
 import { type SqliteHandle, toDriver } from '../sqlite/driver.ts'
 import { createSqliteKeyStore } from '../sqlite/keys.ts'
 import { findVersion } from '../sqlite/schema.ts'
 import { createSqliteStore } from '../sqlite/store.ts'
+import { createSqliteWaitingStore } from '../sqlite/waiting.ts'
 import type { ManagedStore } from '../store/managed-store.ts'
+import type { WaitingStore } from '../store/waiting.ts'
 
 /** The location of the tables. */
 export type Target =
@@ -31,6 +34,9 @@ export interface OpenDatabase {
    */
   createStore(options?: { readonly timeLimit?: number }): ManagedStore
   createKeyStore(): ManagedKeyStore
+  createWaitingStore(options?: { readonly timeLimit?: number }): WaitingStore
+  /** Lists the IDs of the teams with names that wait. */
+  listWaitingTeams(): Promise<readonly string[]>
   /** Lists the owners of keys: organizations, then teams, both sorted by ID. */
   listOwners(): Promise<readonly KeyOwner[]>
   /** Reads the version of the tables before a migration; 0 if they are missing or hidden from the role. */
@@ -53,6 +59,13 @@ export const openDatabase = (target: Target, options?: OpenOptions): OpenDatabas
 const selectOwners = (table: string): string =>
   `SELECT type, owner_id AS "ownerId" FROM ${table}
    GROUP BY type, owner_id ORDER BY type, length(owner_id), owner_id`
+
+interface Team {
+  readonly id: string
+}
+
+const toId = ({ id }: Team) => id
+const selectTeams = (table: string): string => `SELECT DISTINCT team_id AS id FROM ${table} ORDER BY id`
 
 export const selectVersion = (table: string): string => `SELECT max(version) AS version FROM ${table}`
 
@@ -126,6 +139,8 @@ function openPostgres({ url, schema }: Extract<Target, { kind: 'postgres' }>): O
   return {
     createStore: options => createPostgresStore({ ...place, ...unprepared, findTeam, ...options }),
     createKeyStore: () => createPostgresKeyStore({ ...place, ...unprepared }),
+    createWaitingStore: options => createPostgresWaitingStore({ ...place, ...unprepared, ...options }),
+    listWaitingTeams: async () => (await ask<Team>(database, selectTeams(tables.waiting))).rows.map(toId),
     listOwners: async () => (await ask<KeyOwner>(database, selectOwners(tables.keys))).rows,
     async readVersion() {
       try {
@@ -196,6 +211,9 @@ function openSqlite(file: string, { mayCreate = false }: OpenOptions = {}): Open
   return {
     createStore: options => createSqliteStore({ database, findTeam, ...options }),
     createKeyStore: () => createSqliteKeyStore({ database }),
+    createWaitingStore: options => createSqliteWaitingStore({ database, ...options }),
+    listWaitingTeams: async () =>
+      (database.prepare(selectTeams('domain_registration_waiting')).all() as Team[]).map(toId),
     listOwners: async () => database.prepare(selectOwners('domain_registration_keys')).all() as KeyOwner[],
     readVersion: async () => findVersion(toDriver(database)),
     migrate: async () => void createSqliteStore({ database, findTeam }),

@@ -1,5 +1,6 @@
-import { isStockPostgres } from '../postgres/engines.ts'
-import { hasCode } from '../postgres/failures.ts'
+import { hasCode } from '../postgres/drivers/failures.ts'
+import { WAIT_FOR_DISK } from '../postgres/drivers/sequence.ts'
+import { IS_DISTRIBUTED, isStockPostgres, toEngine } from '../postgres/engines/find-engine.ts'
 import { denied } from '../postgres/migrate.ts'
 import { createSchema, DEFAULT_SCHEMA, quoteIdentifier, SCHEMA_VERSION, toTables } from '../postgres/schema.ts'
 import {
@@ -7,14 +8,15 @@ import {
   compareVersions,
   type Examination,
   type Finding,
-  noEffect,
   note,
   ok,
   type Part,
   TRIAL_TEAM,
+  tryStatements,
   wrong,
 } from './checks.ts'
 import { ask, createPool, type Pool, selectVersion } from './database.ts'
+import { page, plural } from './text.ts'
 
 /** The oldest version on which this package is tested. */
 const OLDEST_SERVER = 15
@@ -28,9 +30,15 @@ interface Server {
   readonly database: string
   readonly is_distributed: boolean
   readonly is_standby: boolean
+  /** How many connections the role and the database may have; `null` without a limit. */
+  readonly most_of_role: number | null
+  readonly most_of_database: number | null
 }
 
-/** Examines a database without changing anything: whatever the doctor writes, it rolls back. */
+/**
+ * Examines a database without changing anything: the doctor rolls back what it writes, except one message in the log,
+ * which is in no table.
+ */
 export function examinePostgres(url: string, schema = DEFAULT_SCHEMA): Examination {
   const pool = createPool(url)
   let client: Awaited<ReturnType<Pool['connect']>>
@@ -43,14 +51,16 @@ export function examinePostgres(url: string, schema = DEFAULT_SCHEMA): Examinati
           client = await pool.connect()
           server = await readServer(client)
           if (server.is_standby) return wrong('the server is a standby, and read-only', 'Connect to the primary')
-          return ok(`database "${server.database}", as the role "${server.role}"`)
+          return [ok(`database "${server.database}", as the role "${server.role}"`), ...examineLimits(server)]
         },
       ],
       ['engine', () => examineEngine(server)],
+      ['locks', () => examineLocks(client)],
       ['tables', () => findMissingTables(client, schema)],
       ['rights', () => examineRights(client, schema)],
       ['tables', () => examineTables(client, schema, server.is_distributed)],
       ['writing', () => examineWriting(client, schema)],
+      ['writing', () => examineCommit(client, url)],
     ],
     async close() {
       client?.release(true)
@@ -64,10 +74,34 @@ async function readServer(client: Client): Promise<Server> {
     client,
     `SELECT version() AS version, current_setting('server_version_num')::integer / 10000 AS number,
        current_user AS role, current_database() AS database,
-       EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') AS is_distributed,
-       pg_is_in_recovery() AS is_standby`,
+       ${IS_DISTRIBUTED} AS is_distributed,
+       pg_is_in_recovery() AS is_standby,
+       -- These limits do not concern superusers.
+       CASE WHEN NOT rolsuper AND rolconnlimit >= 0 THEN rolconnlimit END AS most_of_role,
+       CASE WHEN NOT rolsuper AND datconnlimit >= 0 THEN datconnlimit END AS most_of_database
+     FROM pg_roles, pg_database WHERE rolname = session_user AND datname = current_database()`,
   )
   return rows[0] as Server
+}
+
+/** The connections of a pool of `pg`, if its option `max` is not set. */
+const POOL_SIZE = 10
+
+function examineLimits({ role, database, most_of_role, most_of_database }: Server): readonly Finding[] {
+  const limits = [
+    [`the role "${role}"`, most_of_role],
+    [`the database "${database}"`, most_of_database],
+  ] as const
+  return limits.flatMap(([owner, most]) =>
+    most === null || most >= POOL_SIZE
+      ? []
+      : [
+          note(
+            `${owner} may have at most ${most} connections`,
+            `Set the option "max" of your pools, ${POOL_SIZE} by default, so that all servers together stay below`,
+          ),
+        ],
+  )
 }
 
 function examineEngine({ version, number }: Server): Finding {
@@ -75,6 +109,53 @@ function examineEngine({ version, number }: Server): Finding {
   const advice = `Use PostgreSQL ${OLDEST_SERVER} or later`
   if (!isStockPostgres(version)) return wrong(`${name}, which is not PostgreSQL itself`, advice)
   return number < OLDEST_SERVER ? note(`${name}, on which this package is not tested`, advice) : ok(name)
+}
+
+/** After how many milliseconds a session that still makes others wait for a lock gets a note. */
+const BLOCKING = 1000
+
+interface Holder {
+  /** 0 for a prepared transaction. */
+  readonly pid: number
+  /** `null` if this role may not see it. */
+  readonly since: string | null
+  readonly role: string | null
+  readonly application: string | null
+  readonly waiting: number
+}
+
+/** The sessions that wait for no lock themselves, and make sessions of this role wait for one. */
+async function findHolders(client: Client): Promise<readonly Holder[]> {
+  const { rows } = await ask<Holder>(
+    client,
+    `SELECT holder AS pid, held.xact_start::text AS since, held.usename AS role, held.application_name AS application,
+       count(*)::integer AS waiting
+     FROM pg_stat_activity AS waits CROSS JOIN unnest(pg_blocking_pids(waits.pid)) AS holder
+       LEFT JOIN pg_stat_activity AS held ON held.pid = holder
+     WHERE waits.datname = current_database() AND waits.wait_event_type = 'Lock'
+       AND pg_blocking_pids(holder) = '{}'
+     GROUP BY 1, 2, 3, 4 ORDER BY waiting DESC, pid`,
+  )
+  return rows
+}
+
+/** Looks twice, because calls wait for each other too, for some milliseconds. */
+async function examineLocks(client: Client): Promise<readonly Finding[]> {
+  const before = await findHolders(client)
+  if (before.length === 0) return []
+  await new Promise(resolve => setTimeout(resolve, BLOCKING))
+  const still = (await findHolders(client)).filter(({ pid, since }) =>
+    before.some(holder => holder.pid === pid && holder.since === since),
+  )
+  return still.map(({ pid, waiting, ...holder }) => {
+    const waits = `${plural(waiting, 'connection waits', 'connections wait')} for a lock`
+    const session = `session ${pid} (role "${holder.role}", application "${holder.application}")`
+    return pid === 0
+      ? note(`${waits} of a prepared transaction`, `Commit it or roll it back; see ${page('runbook.md')}`)
+      : note(`${waits} of ${session}`, 'If nobody needs its transaction, end it:', [
+          `SELECT pg_terminate_backend(${pid})`,
+        ])
+  })
 }
 
 /** Finds out whether all tables are missing, or the one with their version, which `migrate` would create. */
@@ -101,6 +182,7 @@ export const needed: Readonly<Record<string, readonly string[]>> = {
   locks: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   monitor: ['SELECT', 'INSERT'],
   keys: ['SELECT', 'INSERT', 'UPDATE'],
+  waiting: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   version: ['SELECT'],
 }
 
@@ -186,7 +268,7 @@ export async function readParts(client: Client, schema: string): Promise<readonl
        UNION ALL
        SELECT 3, conrelid, CASE contype WHEN 'p' THEN 'primary key' ELSE 'constraint' END, conname,
          pg_get_constraintdef(oid)
-       FROM pg_constraint WHERE conrelid IN (SELECT oid FROM tables) AND contype IN ('p', 'u', 'c')
+       FROM pg_constraint WHERE conrelid IN (SELECT oid FROM tables) AND contype IN ('p', 'u', 'c', 'x')
        UNION ALL
        -- What follows the table's name in CREATE INDEX, without storage parameters.
        SELECT 4, indrelid, 'index', relname, CASE WHEN indisunique THEN 'UNIQUE ' ELSE '' END ||
@@ -216,7 +298,7 @@ export async function readParts(client: Client, schema: string): Promise<readonl
 async function createModel(client: Client, isDistributed: boolean): Promise<readonly Part[]> {
   // A full disk shows only in new pages, so this writes a megabyte too.
   const fill = ["CREATE TEMPORARY TABLE x AS SELECT repeat('x', 1000) FROM generate_series(1, 1000)", 'DROP TABLE x']
-  const statements = createSchema({ schema: 'pg_temp' }, isDistributed)
+  const statements = createSchema({ schema: 'pg_temp' }, toEngine(isDistributed))
   const create = statements.filter(text => /^CREATE (?:TABLE|(?:UNIQUE )?INDEX) /m.test(text))
   await ask(client, [...fill, ...create].join(';\n'))
   const { rows } = await ask<{ name: string }>(client, 'SELECT pg_my_temp_schema()::regnamespace::text AS name')
@@ -238,7 +320,7 @@ const examineWriting = (client: Client, schema: string): Promise<Finding> =>
     const { rows } = await ask<{ team_id: string }>(client, `SELECT team_id FROM ${names} LIMIT 1`)
     const expected = new Set(rows.length > 0 ? ofConstraints : [...ofConstraints, RAISED])
     const [id, team] = [crypto.randomUUID(), (rows[0]?.team_id ?? TRIAL_TEAM).replaceAll("'", "''")]
-    for (const sql of [
+    const statements = [
       `INSERT INTO ${locks} (second_level_domain, registrable_domain) VALUES ('#doctor', '#${id}')`,
       `INSERT INTO ${names} (domain_id, created_at, second_level_domain, path, domain, registrable_domain, team_id)
        VALUES ('${id}', now(), '#doctor', '${id}', '#${id}', '#doctor', '${team}')`,
@@ -251,15 +333,47 @@ const examineWriting = (client: Client, schema: string): Promise<Finding> =>
       `DELETE FROM ${locks} WHERE registrable_domain = '#${id}'`,
       `DELETE FROM ${names} WHERE domain_id = '${id}'`,
       `DELETE FROM ${changes} WHERE domain_id = '${id}'`,
-    ]) {
-      try {
-        const { rowCount } = await ask(client, sql)
-        if (rowCount !== 1) return noEffect(sql)
-      } catch (error) {
-        if (!hasCode(error, expected)) throw error
-        const finding = `your application refuses a trial row: ${(error as Error).message}`
-        return note(finding, 'Nothing is wrong if it accepts the rows of your teams. Nothing else was tried')
-      }
+      // Triggers and constraints may wait for the commit, which never comes.
+      'SET CONSTRAINTS ALL IMMEDIATE',
+    ]
+    try {
+      return await tryStatements(statements, async sql => (await ask(client, sql)).rowCount)
+    } catch (error) {
+      if (!hasCode(error, expected)) throw error
+      const finding = `your application refuses a trial row: ${(error as Error).message}`
+      return note(finding, 'Nothing is wrong if it accepts the rows of your teams. Nothing else was tried')
     }
-    return ok('rows can be saved, changed and deleted (this was rolled back)')
   })
+
+/** After how many milliseconds a commit no longer waits for a standby. */
+const PATIENCE = 3000
+
+/**
+ * Commits a message in the server's log, because only a commit waits for synchronous standbys. No time limit of the
+ * server ends this wait, so another connection cancels it: then the commit counts as done.
+ */
+async function examineCommit(client: Client, url: string): Promise<readonly Finding[]> {
+  const { rows } = await ask<{ pid: number }>(client, 'SELECT pg_backend_pid() AS pid')
+  const canceling = createPool(url)
+  let standbys: string | undefined
+  async function cancel(): Promise<void> {
+    const canceled = await ask<{ standbys: string }>(
+      canceling,
+      `SELECT pg_cancel_backend(pid), current_setting('synchronous_standby_names') AS standbys
+       FROM pg_stat_activity WHERE pid = $1 AND wait_event = 'SyncRep'`,
+      [rows[0]?.pid],
+    )
+    standbys = canceled.rows[0]?.standbys
+  }
+  const timer = setTimeout(() => void cancel().catch(() => {}), PATIENCE)
+  try {
+    const message = `SELECT pg_logical_emit_message(true, 'domain-registration', 'doctor')`
+    await ask(client, `BEGIN; SELECT ${WAIT_FOR_DISK}; ${message}; COMMIT`)
+  } finally {
+    clearTimeout(timer)
+    await canceling.end()
+  }
+  if (standbys === undefined) return []
+  const finding = `each commit waits for a synchronous standby that does not respond: ${standbys}`
+  return [wrong(finding, 'Start the standby, or remove it from synchronous_standby_names')]
+}

@@ -6,10 +6,10 @@ import {
   compareVersions,
   type Examination,
   type Finding,
-  noEffect,
   ok,
   type Part,
   TRIAL_TEAM,
+  tryStatements,
   wrong,
 } from './checks.ts'
 import { type Handle, hasTables, openHandle, toMigrateAdvice } from './database.ts'
@@ -94,12 +94,11 @@ const toComparable = (sql: string): string =>
  * Saves, changes and deletes a row in each table that stores write to, and rolls back. Finds locks, a read-only file, a
  * full disk, and triggers that refuse or skip rows.
  */
-function examineWriting(handle: Handle): Finding {
+async function examineWriting(handle: Handle): Promise<Finding> {
   // With such a small cache, SQLite writes to disk before the commit.
-  handle.exec('PRAGMA cache_size = 1; BEGIN IMMEDIATE')
+  handle.exec('PRAGMA busy_timeout = 1000; PRAGMA cache_size = 1; BEGIN IMMEDIATE')
   try {
-    const skipped = trial.find(sql => handle.prepare(`${sql} RETURNING 1`).all().length !== 1)
-    return skipped ? noEffect(skipped) : ok('rows can be saved, changed and deleted (this was rolled back)')
+    return await tryStatements(trial, sql => handle.prepare(`${sql} RETURNING 1`).all().length)
   } finally {
     try {
       handle.exec('ROLLBACK')

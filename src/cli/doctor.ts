@@ -1,13 +1,16 @@
 import { knownSuffixList, suffixList } from '../hostname/suffix-list-version.ts'
-import { findCode } from '../postgres/failures.ts'
+import { MOST_OVERDUE } from '../operations/keep-waiting.ts'
+import { findCode } from '../postgres/drivers/failures.ts'
 import { explainFailure } from '../sqlite/connection.ts'
 import type { ManagedStore } from '../store/managed-store.ts'
+import type { WaitingStats } from '../store/waiting.ts'
 import { type Finding, note, ok, wrong } from './checks.ts'
 import type { Command, Invocation, Result } from './command.ts'
 import { examinePostgres } from './doctor-postgres.ts'
 import { examineSqlite } from './doctor-sqlite.ts'
 import { describeRefused, toPendingText } from './pending.ts'
 import { page, plural, readVersion, toLine } from './text.ts'
+import { toWaitingText } from './waiting.ts'
 
 /** A pending change of this age or older, in milliseconds, is reported as wrong. */
 const ALARMING_AGE = 5 * 60 * 1000
@@ -99,8 +102,11 @@ async function examine(invocation: Invocation): Promise<readonly Named[]> {
     await close()
   }
   try {
-    const status = await readStatus(invocation.connect().createStore({ timeLimit: QUERY_TIME_LIMIT }))
+    const database = invocation.connect()
+    const status = await readStatus(database.createStore({ timeLimit: QUERY_TIME_LIMIT }))
     findings.push({ check: 'pending', ...examinePending(status) })
+    const waiting = await database.createWaitingStore({ timeLimit: QUERY_TIME_LIMIT }).stats()
+    if (waiting.count > 0) findings.push({ check: 'waiting', ...examineWaiting(waiting) })
   } catch (error) {
     // A problem that another check has found, such as missing tables, explains this failure.
     if (!findings.some(isProblem)) findings.push({ check: 'pending', ...wrong(explain(error), 'Run doctor again') })
@@ -165,4 +171,10 @@ function examinePending({ pending }: Status): Finding {
       ? `Nothing pushes changes: check that startSynchronizing(store) runs; see ${page('monitoring.md')}`
       : 'Fix the cause. startSynchronizing(store) then retries. To retry at once: domain-registration pending --retry'
   return (isFault ? wrong : note)(finding, advice)
+}
+
+function examineWaiting(stats: WaitingStats): Finding {
+  const finding = toWaitingText(stats)
+  if (stats.overdue <= MOST_OVERDUE) return ok(finding)
+  return wrong(finding, `Nothing retries names: check that startRetrying runs; see ${page('check-names.md')}`)
 }

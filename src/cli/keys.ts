@@ -1,6 +1,8 @@
 import { generateApiKey, hashApiKey, parseApiKey } from '../keys/api-key.ts'
 import { SCOPES } from '../keys/key-context.ts'
 import type { KeyOwner, StoredKeyRecord } from '../keys/key-record.ts'
+import type { ManagedKeyStore } from '../keys/key-store.ts'
+import { readIsoTime } from '../time/iso-time.ts'
 import {
   type Command,
   confirm,
@@ -53,10 +55,8 @@ function toOwnerId(id: string): string {
 /** @throws {UsageError} if the date is invalid. */
 function readDate(text: string, option: string): Date {
   const [, day = ''] = /^(\d{4}-\d\d-\d\d)(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?$/.exec(text) ?? []
-  // Rejects days that do not exist: `Date` would read "2030-02-31" as a day in March.
-  const isDay = new Date(day).toJSON()?.startsWith(day)
   const date = new Date(text)
-  if (!isDay || Number.isNaN(date.getTime()))
+  if (!readIsoTime(`${day}T00:00:00.000Z`) || Number.isNaN(date.getTime()))
     throw new UsageError(`--${option} must be a date such as 2030-12-31 or 2030-12-31T12:00:00Z`)
   return date
 }
@@ -265,8 +265,8 @@ export const importKeys: Command = {
     const keys = connect().createKeyStore()
     let [added, existing] = [0, 0]
     for await (const { line, number } of readLines(process)) {
-      const record = parse(line, number)
-      if (await keys.addKey(record)) added += 1
+      const record = readRecord(line, number)
+      if (await add(keys, record, number)) added += 1
       else {
         existing += 1
         if (record.revokedAt) await keys.revokeKey(record.hash)
@@ -277,7 +277,7 @@ export const importKeys: Command = {
   },
 }
 
-function parse(line: string, number: number): StoredKeyRecord {
+function readRecord(line: string, number: number): StoredKeyRecord {
   try {
     const record = JSON.parse(line)
     const { createdAt, revokedAt, expiresAt } = record
@@ -287,10 +287,19 @@ function parse(line: string, number: number): StoredKeyRecord {
   }
 }
 
+/** @throws {TypeError} that names the line, if the key store rejects the record. */
+async function add(keys: ManagedKeyStore, record: StoredKeyRecord, number: number): Promise<boolean> {
+  try {
+    return await keys.addKey(record)
+  } catch (error) {
+    throw error instanceof TypeError ? new TypeError(`Line ${number}: ${error.message}`, { cause: error }) : error
+  }
+}
+
 /** @throws {TypeError} if a date is not in the format of `toISOString`. */
 function toDate(value: unknown): unknown {
   if (typeof value !== 'string') return value
-  const date = new Date(value)
-  if (date.toJSON() !== value) throw new TypeError(`${value} is not a date`)
+  const date = readIsoTime(value)
+  if (!date) throw new TypeError(`${value} is not a date`)
   return date
 }

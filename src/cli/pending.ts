@@ -2,7 +2,7 @@ import type { PendingChange, PendingStats } from '../outbox/contract.ts'
 import { MOST_AT_ONCE } from '../store/contract.ts'
 import type { ManagedStore } from '../store/managed-store.ts'
 import { type Command, type Invocation, type Result, readLimit, UsageError } from './command.ts'
-import { toDisplayed } from './registrations.ts'
+import { toData, toDisplayed } from './registrations.ts'
 import { plural, toLine, toTable } from './text.ts'
 
 const filters = ['team', 'limit', 'after']
@@ -22,25 +22,25 @@ export const pending: Command = {
   example: '--refused',
   async run(invocation: Invocation): Promise<Result> {
     const { values, flags, operands, connect } = invocation
-    if (!flags.has('retry') && !flags.has('settle')) return show(invocation)
+    if (!flags.has('retry') && !flags.has('settle')) return showPending(invocation)
     if (flags.has('retry') && flags.has('settle')) throw new UsageError('Pass either --retry or --settle')
     if (flags.has('refused') || filters.some(name => values[name] !== undefined))
       throw new UsageError('--retry and --settle cannot be combined with --team, --refused, --limit or --after')
-    if (flags.has('settle')) return settle(invocation)
+    if (flags.has('settle')) return settlePending(invocation)
     const domainIds = operands.length > 0 ? operands : undefined
     const retried = await connect().createStore().retryPending({ domainIds })
     return { text: `${plural(retried, 'change is', 'changes are')} due for the next sweep.\n`, data: { retried } }
   },
 }
 
-async function settle({ operands, connect }: Invocation): Promise<Result> {
+async function settlePending({ operands, connect }: Invocation): Promise<Result> {
   if (operands.length === 0) throw new UsageError('Pass the IDs of the changes to settle; "pending" shows them')
   const settled = await connect().createStore().settlePending({ domainIds: operands })
   const text = `${plural(settled, 'change counts', 'changes count')} as delivered.\n`
   return { text, data: { settled }, isWrong: settled === 0 }
 }
 
-async function show({ values, flags, operands, connect }: Invocation): Promise<Result> {
+async function showPending({ values, flags, operands, connect }: Invocation): Promise<Result> {
   const limit = readLimit(values)
   if (operands.length > 0) throw new UsageError('Pass IDs only with --retry or --settle')
   const store = connect().createStore()
@@ -91,15 +91,3 @@ export async function* eachPending(store: ManagedStore, start?: string): AsyncGe
     after = page.at(-1)?.domainId
   }
 }
-
-/** The fields that `--json` prints. */
-const toData = ({ kind, domain, domainId, teamId, at, refusals, nextAttempt, lastFailure }: PendingChange) => ({
-  kind,
-  domain,
-  domainId,
-  teamId,
-  at,
-  refusals,
-  nextAttempt,
-  lastFailure,
-})

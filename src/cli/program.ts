@@ -7,11 +7,12 @@ import { createKey, expireKey, exportKeys, importKeys, listKeys, revokeKeys, rot
 import { migrate } from './migrate.ts'
 import { exportRegistrations, importRegistrations } from './move.ts'
 import { pending } from './pending.ts'
-import { classify, count, find, list, releaseNames, transferNames } from './registrations.ts'
+import { classify, countNames, findNames, listNames, releaseNames, transferNames } from './registrations.ts'
 import { findSimilar, page, readVersion, toColumns, toJson, toParagraph, toPrintable } from './text.ts'
+import { waiting } from './waiting.ts'
 
 const groups: Readonly<Record<string, Readonly<Record<string, Command>>>> = {
-  'Set up and look after': { migrate, status, doctor, pending },
+  'Set up and look after': { migrate, status, doctor, pending, waiting },
   'API keys': {
     'keys create': createKey,
     'keys rotate': rotateKey,
@@ -20,7 +21,14 @@ const groups: Readonly<Record<string, Readonly<Record<string, Command>>>> = {
     'keys expire': expireKey,
     'keys revoke': revokeKeys,
   },
-  Registrations: { list, find, count, release: releaseNames, transfer: transferNames, classify },
+  Registrations: {
+    list: listNames,
+    find: findNames,
+    count: countNames,
+    release: releaseNames,
+    transfer: transferNames,
+    classify,
+  },
   'Move to another database': {
     export: exportRegistrations,
     import: importRegistrations,
@@ -181,7 +189,8 @@ const createWrite =
  * Whether the command line caused the error. An option or field that the library rejects came from the command line.
  */
 const isUsage = (error: unknown): boolean =>
-  error instanceof UsageError || (error instanceof TypeError && /^The (?:option|field) "/.test(error.message))
+  error instanceof UsageError ||
+  (error instanceof TypeError && /^(?:Line \d+: )?The (?:option|field) "/.test(error.message))
 
 /**
  * Runs the command named in the parameters.

@@ -4,6 +4,7 @@ import type { ManagedKeyStore } from '../keys/key-store.ts'
 import { eachRegistration, toCursor } from '../operations/each-registration.ts'
 import { findOwners } from '../operations/find-owners.ts'
 import { releaseAll, type Transferred, transfer } from '../operations/transfer.ts'
+import type { Name } from '../rules/name.ts'
 import type { Registration } from '../rules/registration.ts'
 import { toUuid } from '../store/arguments.ts'
 import { MOST_AT_ONCE } from '../store/contract.ts'
@@ -27,18 +28,18 @@ export function toDisplayed(domain: string): string {
   return shown === domain ? domain : `${domain} (${shown})`
 }
 
-const toData = ({ domain, domainId, teamId, createdAt, synchronized }: Registration) => ({
-  domain,
-  domainId,
-  teamId,
-  createdAt,
-  synchronized,
-})
+/** What `--json` prints of a registration, a pending change or a name that waits: all but what only stores use. */
+export const toData = <Row extends Name & { readonly line?: unknown; readonly tries?: unknown }>({
+  registrableDomain: _,
+  line: __,
+  tries: ___,
+  ...fields
+}: Row) => fields
 
 /** Returns the options of a store's `list`. Without `--team`, the options contain no team, so all teams are listed. */
 const ofTeam = (teamId: string | undefined): { readonly teamId?: string } => (teamId === undefined ? {} : { teamId })
 
-export const list: Command = {
+export const listNames: Command = {
   purpose: 'lists registrations',
   options: {
     '--team <id>': 'only those of this team',
@@ -77,7 +78,7 @@ export const list: Command = {
   },
 }
 
-export const find: Command = {
+export const findNames: Command = {
   words: '<hostname-or-id...>',
   purpose: 'shows which registration covers a hostname or has an ID, and its team',
   example: 'api.eu.example.com',
@@ -113,7 +114,7 @@ interface Found {
   readonly message: string | null
 }
 
-export const count: Command = {
+export const countNames: Command = {
   purpose: 'counts registrations',
   options: { '--team <id>': 'only those of this team' },
   example: '--team 7',

@@ -63,12 +63,26 @@ export const readVersion = (): string =>
 /** Names a page of the documentation by the path at which `npm install` puts it. */
 export const page = (name: string): string => `node_modules/domain-registration/docs/${name}`
 
-/** Returns the known word that was probably meant: the one that begins most like it, with three letters at least. */
+/**
+ * Returns the known word that was probably meant: one that is a single letter away, or the one that begins most like
+ * it, with three letters at least.
+ */
 export function findSimilar(word: string, known: readonly string[]): string | undefined {
+  const near = known.find(each => isNear(word, each))
+  if (near !== undefined) return near
   const least = word.startsWith('--') ? 5 : 3
   for (let length = word.length; length >= least; length -= 1) {
     const similar = known.find(each => each.startsWith(word.slice(0, length)))
     if (similar !== undefined) return similar
   }
   return undefined
+}
+
+/** Whether one letter was left out, added or changed, or two neighbors were swapped. */
+function isNear(word: string, known: string): boolean {
+  let same = 0
+  while (same < word.length && word[same] === known[same]) same += 1
+  const [found, meant] = [word.slice(same), known.slice(same)]
+  const swapped = `${meant[1] ?? ''}${meant[0] ?? ''}${meant.slice(2)}`
+  return found.slice(1) === meant || found === meant.slice(1) || found.slice(1) === meant.slice(1) || found === swapped
 }

@@ -85,7 +85,7 @@ export const DEFAULT_PATIENCE = 1_800_000
 const BODY_LIMIT = 4
 
 /** The outcome of sending a call once. */
-export type Attempt<Value> = { readonly value: Value } | { readonly failure: CallFailure }
+type Attempt<Value> = { readonly value: Value } | { readonly failure: CallFailure }
 
 export interface CallFailure extends Failure {
   /** Whether the same call may succeed later. */
@@ -151,7 +151,7 @@ export function toWait(failures: number, retryAfter = 0): number {
 const LONGEST_TEXT = 1000
 
 /** What no message may show: the API key, and the values of the headers that the caller adds. */
-export interface Secrets {
+interface Secrets {
   readonly apiKey?: string | undefined
   readonly headers?: Headers | undefined
 }
@@ -182,7 +182,7 @@ function toAttempt<Value>(
     // In browsers, a redirect has the status 0.
     failure: { status: status || undefined, code, message, mayPass, retryAfter },
   })
-  const body = parse(text)
+  const body = parseJson(text)
   if (status < 200 || (status >= 300 && status < 400)) {
     return fail('redirected', toSafeText(describeRedirect(received, url), secrets))
   }
@@ -224,7 +224,7 @@ function describeRedirect({ location }: ReceivedResponse, url: string | URL): st
 }
 
 /** @returns The parsed text; `undefined` if the text is not JSON, for instance because it was cut short. */
-function parse(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

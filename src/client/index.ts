@@ -11,10 +11,12 @@ export type {
   RegisterDomainsResponse,
   RegisteredResult,
   Totals,
+  WaitingDomain,
 } from '../wire/results.ts'
 export type { CallHeaders, CallOptions } from './call.ts'
 export { CallError, type ClientCode } from './errors.ts'
 export { type ListAllOptions, type ListProgress, listAll } from './list-all.ts'
+export { type ListAllWaitingOptions, listAllWaiting } from './list-all-waiting.ts'
 export {
   DeleteAllError,
   type DeleteAllOptions,

@@ -33,6 +33,8 @@ export interface ListProgress {
   readonly done: number
   /** To resume later, pass this as `after`. `null` at the end. */
   readonly next: string | null
+  /** The operations that the caller may use, such as `delete`; empty if the service does not say. */
+  readonly operations: readonly string[]
 }
 
 /** The maximum number of registrations that the service returns at once. */
@@ -75,9 +77,9 @@ async function* readPages(options: ListAllOptions): AsyncGenerator<ListedDomain,
     const url = new URL(options.url)
     const query = { team_id: teamId, limit: PAGE_SIZE, after, order, domain, below }
     for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value)
-    const { domains, next } = await send({ url, read: body => readPage(body, seen) }, options)
+    const { domains, next, operations = [] } = await send({ url, read: body => readPage(body, seen) }, options)
     done += domains.length
-    await onProgress?.({ done, next })
+    await onProgress?.({ done, next, operations })
     yield* domains
     if (next === null) return
     after = next
@@ -86,7 +88,7 @@ async function* readPages(options: ListAllOptions): AsyncGenerator<ListedDomain,
 }
 
 /** Sends a call until it succeeds, no retry can help, or the next retry would come after `patience` has passed. */
-async function send<Value>(call: Call<Value>, options: CallOptions): Promise<Value> {
+export async function send<Value>(call: Call<Value>, options: CallOptions): Promise<Value> {
   const { patience = DEFAULT_PATIENCE, signal } = options
   const startedAt = performance.now()
   for (let failures = 1; ; failures += 1) {
@@ -121,5 +123,7 @@ function readPage(body: unknown, seen: ReadonlySet<string | undefined>): ListDom
   if (next !== null && !isText(next)) throw new Error('data.next is neither a string nor null')
   if (next !== null && domains.length === 0) throw new Error('data.domains is empty, but data.next is not null')
   if (next !== null && seen.has(next)) throw new Error('data.next is the same as for an earlier page')
-  return { domains, next }
+  const operations = get(data, 'operations') ?? []
+  if (!Array.isArray(operations) || !operations.every(isText)) throw new Error('data.operations are no strings')
+  return { domains, next, operations }
 }

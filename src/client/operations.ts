@@ -97,9 +97,9 @@ export interface PreviewAllResult {
   readonly totals: Totals
   /**
    * How many more names the team may register; below 0 if it has more than its limit, `null` if it has no limit. To
-   * register more names than that fails.
+   * register more names than that fails. `undefined` if there were no names, so the service was not asked.
    */
-  readonly room: number | null
+  readonly room: number | null | undefined
 }
 
 /**
@@ -133,7 +133,7 @@ export class PreviewAllError extends NamesError<PreviewResult> {
  * for (const result of results) if (result.status === 'invalid') console.log(result.input, result.suggestion)
  */
 export function previewAll(domains: Names, options: PreviewAllOptions): Run<PreviewResult, PreviewAllResult> {
-  let room: number | null = null
+  let room: number | null | undefined
   const readMore = (data: unknown) => {
     const read = get(data, 'room')
     if (read !== null && !Number.isInteger(read)) throw new Error('data.room is neither an integer nor null')
@@ -271,7 +271,7 @@ function describeFix<Result extends AnyResult>(result: Result, input: string, fo
   return found && result.status === 'invalid' ? { ...result, suggestion: found.suggestion } : result
 }
 
-function toUrlBelow(url: string | URL, path: string): string | URL {
+export function toUrlBelow(url: string | URL, path: string): string | URL {
   if (path === '') return url
   const below = new URL(url)
   below.pathname = below.pathname.replace(/\/$/, '') + path

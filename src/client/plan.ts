@@ -100,7 +100,10 @@ export const policy: readonly PolicyRow[] = [
   { fault: 'any',     turn: 'again', names: 'any',     becomes: 'again' },
 ]
 
-/** While this many parts wait, no new names are sent. This limits the memory in use. */
+/**
+ * While this many parts wait to be sent again, no new names are sent. This limits the memory in use. Besides, a run
+ * keeps the names that it has put off to the end or given up, because its error lists them.
+ */
 const MOST_PARTS_WAITING = 200
 
 /** @param names The names of the next call; `undefined` at the end. */

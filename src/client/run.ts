@@ -42,7 +42,7 @@ export interface Progress<Result = unknown> {
 }
 
 /** An operation on names. */
-export interface NamesOperation<Result> {
+interface NamesOperation<Result> {
   /** Sends the names of one call, once. */
   readonly send: (names: readonly PlacedName[], options: CallOptions) => Promise<BatchOutcome<Result>>
   readonly Failure: new (failure: CallFailure, state: NamesState<Result>) => NamesError<Result>

@@ -1,9 +1,10 @@
 import { booleanRule, countRule, optional, type Rules, requireOptions } from '../options.ts'
+import { ancestorsOf, wildcardOver } from '../rules/name.ts'
 import type { InvalidPreview, InvalidResult } from '../wire/results.ts'
 import { type CallOptions, callRules, toSafeText } from './call.ts'
 import { CallError, type Failure } from './errors.ts'
 import { listAll } from './list-all.ts'
-import { deleteAll, previewAll, registerAll } from './operations.ts'
+import { deleteAll, type PreviewAllResult, previewAll, registerAll } from './operations.ts'
 import type { Names, NamesOptions } from './run.ts'
 
 type SharedOptions = CallOptions & Pick<NamesOptions<unknown>, 'concurrency'>
@@ -110,7 +111,7 @@ export async function syncAll(wanted: Names, options: SyncAllOptions): Promise<S
 /** Why a plan must not be carried out, if there is a reason. */
 function findObstacle(
   { additions, deletions, unchanged, refused }: SyncPlan,
-  room: number | null,
+  room: PreviewAllResult['room'],
   mostDeletions: number,
   options: SharedOptions,
 ): Failure | undefined {
@@ -120,7 +121,7 @@ function findObstacle(
     const message = `${deletions.length} of ${registered} registrations would be deleted, but "mostDeletions" is`
     return { code: 'too_many_deletions', message: `${message} ${mostDeletions}.` }
   }
-  if (room === null || additions.length <= Math.max(0, room + deletions.length)) return undefined
+  if (typeof room !== 'number' || additions.length <= Math.max(0, room + deletions.length)) return undefined
   const message = `The team's limit leaves no room for ${additions.length} more names and ${deletions.length} fewer.`
   return { code: 'domain_limit_reached', message }
 }
@@ -134,7 +135,7 @@ function describeRejected([first, ...others]: readonly InvalidResult[], { apiKey
 }
 
 /** Lists the registered names before any other step, so names that other callers register later are not deleted. */
-async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan & { room: number | null }> {
+async function makePlan(wanted: Names, options: SharedOptions): Promise<SyncPlan & Pick<PreviewAllResult, 'room'>> {
   const { concurrency: _, ...listOptions } = options
   const unwanted = new Set<string>()
   for await (const { domain } of listAll(listOptions)) unwanted.add(domain)
@@ -166,14 +167,10 @@ const isOwnConflict = (result: InvalidPreview): result is InvalidPreview & { rea
 function findOverlaps(inputs: ReadonlyMap<string, string>): readonly InvalidResult[] {
   const refused: InvalidResult[] = []
   for (const [domain, input] of inputs) {
-    const start = domain.startsWith('*.') ? 2 : 0
-    for (let dot = domain.indexOf('.', start); dot >= 0; dot = domain.indexOf('.', dot + 1)) {
-      const wildcard = inputs.get(`*${domain.slice(dot)}`)
-      if (wildcard === undefined) continue
-      const message = `${JSON.stringify(input)} is covered by ${JSON.stringify(wildcard)}, which is wanted as well.`
-      refused.push({ status: 'invalid', input, code: 'wildcard_conflict', message })
-      break
-    }
+    const wildcard = ancestorsOf(domain).flatMap(above => inputs.get(wildcardOver(above)) ?? [])[0]
+    if (wildcard === undefined) continue
+    const message = `${JSON.stringify(input)} is covered by ${JSON.stringify(wildcard)}, which is wanted as well.`
+    refused.push({ status: 'invalid', input, code: 'wildcard_conflict', message })
   }
   return refused
 }

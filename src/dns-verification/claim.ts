@@ -1,6 +1,10 @@
-import { findOwners } from '../operations/find-owners.ts'
+import { eachPage } from '../operations/each-registration.ts'
+import { findOwners, readHost } from '../operations/find-owners.ts'
 import { transfer } from '../operations/transfer.ts'
+import { baseOf, isWildcard } from '../rules/name.ts'
+import { covers } from '../rules/overlap.ts'
 import type { Registration } from '../rules/registration.ts'
+import { toName } from '../rules/submitted.ts'
 import type { DomainStore } from '../store/contract.ts'
 import type { Verification } from './verify.ts'
 
@@ -30,6 +34,29 @@ export type ClaimedRegistration = {
   readonly claimant: Verification
 } & ({ readonly status: 'moved'; readonly domainId: string } | { readonly status: 'kept'; readonly reason: KeptReason })
 
+/** A registration that has moved. */
+export type MovedRegistration = Extract<ClaimedRegistration, { readonly status: 'moved' }>
+
+/**
+ * A claim failed after some registrations had moved. Its `cause` is the failure.
+ *
+ * @example
+ * await verification.claim(store, '7', ['*.example.org']).catch(error => {
+ *   if (error instanceof ClaimError) console.error(error.moved) // [{ domain: 'www.example.org', from: '2', … }]
+ *   throw error
+ * })
+ */
+export class ClaimError extends Error {
+  override readonly name = 'ClaimError'
+  /** What has moved until then, and stays moved. */
+  readonly moved: readonly MovedRegistration[]
+
+  constructor(moved: readonly MovedRegistration[], cause: unknown) {
+    super(`The claim failed after ${moved.length} registrations had moved`, { cause })
+    this.moved = moved
+  }
+}
+
 /**
  * Why a registration stays with its team:
  *
@@ -37,11 +64,11 @@ export type ClaimedRegistration = {
  * - `both_verified`: its team can prove it too.
  * - `dns_unreachable`: the DNS did not say so of one of them. Try again later.
  * - `not_verifiable`: no record can prove it.
- * - `released`: its team has released it during the claim.
+ * - `gone`: during the claim, its team has released it, or another claim has moved it.
  */
-export type KeptReason = 'not_verified' | 'both_verified' | 'dns_unreachable' | 'not_verifiable' | 'released'
+export type KeptReason = 'not_verified' | 'both_verified' | 'dns_unreachable' | 'not_verifiable' | 'gone'
 
-type Verify = (teamId: string, names: readonly string[]) => Promise<readonly Verification[]>
+type Verify = (teamId: string, domains: readonly string[]) => Promise<readonly Verification[]>
 
 /** How many registrations are verified and transferred at a time. */
 const BATCH_SIZE = 100
@@ -51,7 +78,7 @@ const byClaimant = { missing: 'not_verified', unreachable: 'dns_unreachable', im
 /** Why it stays if the claiming team can: by the proof of the team that has it. */
 const byHolder = {
   verified: 'both_verified',
-  missing: 'released',
+  missing: 'gone',
   unreachable: 'dns_unreachable',
   impossible: 'not_verifiable',
 } as const
@@ -61,16 +88,30 @@ export async function claimNames(
   store: DomainStore,
   teamId: string,
   hostnames: readonly string[],
+  onMoved: ((moved: readonly MovedRegistration[]) => unknown) | undefined,
 ): Promise<readonly ClaimResult[]> {
   const owners = await findOwners(store, hostnames)
-  const inTheWay = owners.map(({ registration, below = [] }) =>
-    [...(registration ? [registration] : []), ...below].filter(each => each.teamId !== teamId),
-  )
+  const inTheWay: (readonly Registration[])[] = []
+  for (const { hostname, registration } of owners) {
+    const found = registration ? [registration] : await listBelow(store, hostname)
+    inTheWay.push(found.filter(each => each.teamId !== teamId))
+  }
   const distinct = [...new Map(inTheWay.flat().map(each => [each.domainId, each])).values()]
   const claimed = new Map<string, ClaimedRegistration>()
-  for (let start = 0; start < distinct.length; start += BATCH_SIZE) {
-    const batch = await claimBatch(verify, store, teamId, distinct.slice(start, start + BATCH_SIZE))
-    for (const registration of batch) claimed.set(registration.formerId, registration)
+  const listMoved = () => [...claimed.values()].filter(each => each.status === 'moved')
+  try {
+    for (const from of new Set(distinct.map(each => each.teamId))) {
+      const ofTeam = distinct.filter(each => each.teamId === from)
+      for (let start = 0; start < ofTeam.length; start += BATCH_SIZE) {
+        const batch = await claimBatch(verify, store, teamId, from, ofTeam.slice(start, start + BATCH_SIZE))
+        for (const registration of batch) claimed.set(registration.formerId, registration)
+        const moved = batch.filter(each => each.status === 'moved')
+        if (moved.length > 0) await onMoved?.(moved)
+      }
+    }
+  } catch (error) {
+    const moved = listMoved()
+    throw moved.length > 0 ? new ClaimError(moved, error) : error
   }
   return owners.map(({ hostname, rejection }, index) => {
     const registrations = (inTheWay[index] ?? []).flatMap(({ domainId }) => claimed.get(domainId) ?? [])
@@ -80,41 +121,45 @@ export async function claimNames(
   })
 }
 
+/** The registrations that a wildcard would cover: none for any other hostname. */
+async function listBelow(store: DomainStore, hostname: string): Promise<readonly Registration[]> {
+  const wildcard = readHost(hostname)?.domain
+  const list = store.list?.bind(store)
+  if (wildcard === undefined || !isWildcard(wildcard) || !list) return []
+  const found: Registration[] = []
+  for await (const page of eachPage(list, { below: baseOf(wildcard) })) {
+    for (const registration of page) {
+      const name = toName(registration.domain)
+      if (name && covers(wildcard, name)) found.push(registration)
+    }
+  }
+  return found
+}
+
+/** Claims registrations of one team in one step. */
 async function claimBatch(
   verify: Verify,
   store: DomainStore,
   teamId: string,
+  from: string,
   registrations: readonly Registration[],
 ): Promise<readonly ClaimedRegistration[]> {
-  const claimants = await verify(
-    teamId,
-    registrations.map(({ domain }) => domain),
-  )
-  const rows = registrations.map((registration, index) => ({
-    registration,
-    claimant: claimants[index] as Verification,
-  }))
-  const holders = new Map<string, Verification>()
-  const moved = new Map<string, string>()
-  for (const from of new Set(registrations.map(each => each.teamId))) {
-    const proven = rows.filter(row => row.registration.teamId === from && row.claimant.status === 'verified')
-    const names = proven.map(({ registration }) => registration)
-    const found = await verify(
-      from,
-      names.map(({ domain }) => domain),
-    )
-    for (const [index, { domainId }] of names.entries()) holders.set(domainId, found[index] as Verification)
-    const domains = names.flatMap(({ domainId }) => (holders.get(domainId)?.status === 'missing' ? domainId : []))
-    if (domains.length === 0) continue
-    for (const { formerId, domainId } of await transfer(store, { from, to: teamId, domains }))
-      moved.set(formerId, domainId)
-  }
-  return rows.map(({ registration: { domain, domainId: formerId, teamId: from }, claimant }) => {
+  const claimants = new Map((await verify(teamId, toDomains(registrations))).map(each => [each.domain, each]))
+  const proven = toDomains(registrations).filter(domain => claimants.get(domain)?.status === 'verified')
+  const holders = new Map((await verify(from, proven)).map(each => [each.domain, each]))
+  const free = registrations.filter(({ domain }) => holders.get(domain)?.status === 'missing')
+  const domains = free.map(({ domainId }) => domainId)
+  const transferred = domains.length > 0 ? await transfer(store, { from, to: teamId, domains }) : []
+  const moved = new Map(transferred.map(({ formerId, domainId }) => [formerId, domainId]))
+  return registrations.map(({ domain, domainId: formerId }) => {
+    const claimant = claimants.get(domain) as Verification
     const facts = { domain, from, formerId, claimant }
     const domainId = moved.get(formerId)
     if (domainId !== undefined) return { ...facts, status: 'moved', domainId }
-    const holder = holders.get(formerId)?.status ?? 'missing'
+    const holder = holders.get(domain)?.status ?? 'missing'
     const reason = claimant.status === 'verified' ? byHolder[holder] : byClaimant[claimant.status]
     return { ...facts, status: 'kept', reason }
   })
 }
+
+const toDomains = (registrations: readonly Registration[]) => registrations.map(({ domain }) => domain)

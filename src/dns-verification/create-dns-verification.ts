@@ -14,18 +14,24 @@ import {
 import { baseOf } from '../rules/name.ts'
 import type { DnsRecord } from '../rules/submitted.ts'
 import type { DomainStore } from '../store/contract.ts'
+import { createCache } from '../time/cache.ts'
 import { timeLimitRule } from '../time/deadline.ts'
-import { type ClaimResult, claimNames } from './claim.ts'
+import type { Shared } from './ask.ts'
+import { type ClaimResult, claimNames, type MovedRegistration } from './claim.ts'
 import { createRecords } from './records.ts'
 import { toRefusal } from './refusal.ts'
-import { findNodeDns, openNodeResolver, type Resolver, type ResolveTxt } from './resolver.ts'
+import { createOwnResolver, findNodeDns, openNodeResolver, type Resolver, type ResolveTxt } from './resolver.ts'
+import { createSilenceWatch } from './silence.ts'
+import { createQueryTurns } from './turns.ts'
 import { type Verification, verifyNames } from './verify.ts'
 
 /** Options of {@link createDnsVerification}. */
 export interface DnsVerificationOptions {
   /**
    * The first label of each record: one label of your own product, with an underscore, such as `_example-challenge`.
-   * Two products with the same label would take each other's records for theirs.
+   * Two products with the same label would take each other's records for theirs. The underscore is required: who may
+   * choose a hostname below a domain, such as a customer of a hosting provider, cannot choose one with an underscore
+   * (RFC 8552), and so cannot prove the whole domain.
    */
   label: string
   /**
@@ -38,15 +44,18 @@ export interface DnsVerificationOptions {
    * Asks the DNS instead of `node:dns`, for runtimes without it. Each query has three seconds.
    */
   resolveTxt?: ResolveTxt | undefined
-  /** The IP addresses of the resolvers to ask, perhaps with a port. Default: those of the system. */
+  /**
+   * The IP addresses of the resolvers to ask, perhaps with a port. The next one is asked if one cannot be reached or is
+   * silent for a second, but not if it answers SERVFAIL or REFUSED. Default: those of the system.
+   */
   servers?: readonly string[] | undefined
   /**
    * Whether to ask a zone's own servers if your resolver says that there is no record. Resolvers remember that answer,
    * often for an hour, so they do not find a record that a customer has just added. Default `false`.
    *
    * - Costs up to three more round trips for a missing record, and needs port 53 to the whole Internet.
-   * - The answer is not validated by DNSSEC, even if your resolver validates. A failure of your resolver, such as a
-   *   failed validation, is never overridden.
+   * - The answer is not validated by DNSSEC, even if your resolver validates. So a record counts if two of the zone's
+   *   servers have it. A failure of your resolver, such as a failed validation, is never overridden.
    * - Only public addresses are asked: a zone may name any address as its server, such as one in your network.
    * - Only IPv4, and only the servers of the registrable domain. A record in a zone that is delegated below it is found
    *   once your resolver finds it.
@@ -54,19 +63,27 @@ export interface DnsVerificationOptions {
   asksZoneServers?: boolean | undefined
   /** How many milliseconds a call may take in total; below the time limit of your calls. Default 10,000. */
   timeLimit?: number | undefined
-  /** The maximum number of simultaneous queries in one call, 1 or more. Default 50. */
+  /**
+   * The maximum number of simultaneous queries of all calls, 1 or more. Teams share them: one team alone has half.
+   * Default 100; dnsmasq answers 150 at once.
+   */
   atOnce?: number | undefined
-  /** Called if nobody answers any query of a call, as if your resolver were down. Default: logs to the console. */
+  /**
+   * Called if your resolver cannot be reached, or if the queries of all calls, about several zones, have failed for a
+   * minute; at most once a minute. Default: logs to the console.
+   */
   onError?: ((error: Error) => unknown) | undefined
 }
+
+type Names = readonly (string | { readonly domain: string })[]
 
 /** What {@link createDnsVerification} returns. */
 export interface DnsVerification {
   /** The option `checkNames` of registering and of previews. A zone that fails refuses its own names alone. */
   checkNames: CheckNames
   /**
-   * Returns the record that proves a domain and everything below it to be the team's. It never changes, and is not
-   * secret: it proves nothing for any other team or domain.
+   * Returns the record that proves a domain and everything below it to be the team's. Its value is the same for all
+   * names with the same registrable domain. It never changes, and is not secret: it proves nothing for any other team.
    *
    * @param domain A name, or a wildcard, which stands for its base. To need one record for all names of a customer,
    *   pass the registrable domain.
@@ -83,34 +100,46 @@ export interface DnsVerification {
    */
   verify(
     teamId: string,
-    names: readonly (string | { readonly domain: string })[],
+    names: Names,
     options?: { readonly signal?: AbortSignal | undefined },
   ): Promise<readonly Verification[]>
   /**
    * Transfers registrations of other teams that overlap with the hostnames to the claiming team, if this team can prove
    * them now and the other cannot. If both can, or the DNS of one does not answer, nothing moves. For a wildcard, these
-   * are also the registrations below it, at most 1,000: delete them before you register the wildcard.
+   * are also the registrations below it: delete them before you register the wildcard.
    *
    * Tell the other team first: a record that was removed by mistake is missing too.
    *
    * @param store A bundled store, or one that has the methods `find`, `list` and `transfer`.
    * @returns One result for each hostname, in the same order.
-   * @throws {ApiError} as for {@link transfer}, such as 403 `domain_limit_reached`. What has moved by then stays moved.
+   * @throws {ClaimError} if it fails after some registrations have moved: it has them as `moved`.
+   * @throws {ApiError} as for {@link transfer}, such as 403 `domain_limit_reached`, if nothing has moved.
    * @throws {TypeError} if an argument is invalid, or the store lacks a method.
-   * @throws The failure of the store, or the reason of `signal`.
+   * @throws The failure of the store, or the reason of `signal`, if nothing has moved.
    */
   claim(
     store: DomainStore,
     teamId: string,
     hostnames: readonly string[],
-    options?: { readonly signal?: AbortSignal | undefined },
+    options?: ClaimOptions,
   ): Promise<readonly ClaimResult[]>
+}
+
+/** Options of `claim`. */
+export interface ClaimOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Called after each step with what has moved, from whom, and its IDs: to tell the other team, and for an audit. */
+  readonly onMoved?: ((moved: readonly MovedRegistration[]) => unknown) | undefined
 }
 
 const DEFAULT_TIME_LIMIT = 10_000
 const QUERY_TIME_LIMIT = 3000
-const DEFAULT_AT_ONCE = 50
+const DEFAULT_AT_ONCE = 100
+/** How many names of records are remembered that nothing was found at. */
+const MOST_REMEMBERED = 10_000
 const SHORTEST_SECRET = 32
+/** How many names below a zone a customer's call looks at, so made-up names do not make this server ask a zone much. */
+const MOST_BELOW = 10
 
 const isSecret = (secret: unknown) => isText(secret) && secret.length >= SHORTEST_SECRET
 
@@ -141,9 +170,9 @@ const verificationRules: Rules = {
 
 /**
  * Verifies that whoever controls the DNS of a name wants a team to have it: a TXT record at `<label>.<domain>` contains
- * a value that only this server can make, for this team and this domain. The record proves the domain and everything
- * below it. It is looked for at the registrable domain, so one record and one query are enough for any number of names,
- * and then at the name itself and at most two levels between. Nothing is stored, and nothing expires: the record stays,
+ * a value that only this server can make, for this team and this registrable domain. The record proves the domain and
+ * everything below it. It is looked for at the registrable domain, so one record and one query are enough for any
+ * number of names, and then at the name itself and between. Nothing is stored, and nothing expires: the record stays,
  * and removing it shows at the next recheck.
  *
  * This says that at this moment, seen from one place, somebody who may write into the zone wanted the team to have the
@@ -153,7 +182,7 @@ const verificationRules: Rules = {
  * | --- | --- | --- |
  * | the value of the team is there | it is registered | |
  * | there is no such record, or only other values | `invalid_domain`, with the record to add | `not_verified` |
- * | SERVFAIL, REFUSED, or nothing within three seconds | `invalid_domain`, to be sent again later | `dns_unreachable` |
+ * | SERVFAIL, REFUSED, or nothing within three seconds | `invalid_domain` | `dns_unreachable` |
  * | (not asked: an IP address) | `invalid_domain` | `not_verifiable` |
  *
  * @throws {TypeError} if an option is missing, invalid or unknown. The message does not show the secret.
@@ -170,7 +199,7 @@ export function createDnsVerification(options: DnsVerificationOptions): DnsVerif
 type OpenResolver = (closed: AbortSignal) => Resolver
 
 function toOpenResolver({ resolveTxt, servers, asksZoneServers }: DnsVerificationOptions): OpenResolver {
-  if (resolveTxt) return () => ({ resolveTxt })
+  if (resolveTxt) return () => createOwnResolver(resolveTxt)
   const dns = findNodeDns()
   if (!dns) throw new TypeError('This runtime has no "node:dns": pass the option "resolveTxt"')
   // A zone may name any address as that of its server, also one in your network.
@@ -193,33 +222,30 @@ export function createVerification(
 ): DnsVerification {
   const records = createRecords(label, typeof secret === 'string' ? [secret] : secret)
   const log = createFailureLog()
-  const settings = {
-    records,
-    openResolver,
-    timeLimit,
+  const shared: Shared = {
     queryTimeLimit,
-    atOnce,
-    report(failure: Error, teamId: string, count: number) {
+    turns: createQueryTurns(atOnce),
+    memory: createCache(MOST_REMEMBERED),
+    watch: createSilenceWatch(failure => {
       if (onError) ignoreErrors(onError)(failure)
-      else log(failure, { step: 'asking the DNS', teamId, count })
-    },
+      else log(failure, { step: 'asking the DNS' })
+    }),
   }
+  const settings = { ...shared, records, openResolver, timeLimit }
 
-  async function verify(
-    teamId: string,
-    names: readonly (string | { readonly domain: string })[],
-    { signal }: { readonly signal?: AbortSignal | undefined } = {},
-  ) {
+  async function verifyEach(teamId: string, names: Names, signal: AbortSignal | undefined, mostBelow: number) {
     requireTeamId(teamId)
     const domains = Array.isArray(names) ? names.map(name => (isText(name) ? name : name?.domain)) : [undefined]
     if (!domains.every(isText))
       throw new TypeError('The names must be an array of strings, or of objects with a "domain"')
-    return verifyNames(settings, teamId, domains, signal)
+    return verifyNames(settings, teamId, domains, { signal, mostBelow })
   }
+  const verify: DnsVerification['verify'] = async (teamId, names, { signal } = {}) =>
+    verifyEach(teamId, names, signal, Number.POSITIVE_INFINITY)
 
   return {
     async checkNames(names, { team, signal }) {
-      return (await verify(team.id, names, { signal })).map(toRefusal)
+      return (await verifyEach(team.id, names, signal, MOST_BELOW)).map(toRefusal)
     },
     async record(teamId, domain) {
       requireTeamId(teamId)
@@ -230,9 +256,9 @@ export function createVerification(
       return records.create(teamId, { domain: baseOf(hostname.domain), registrableDomain })
     },
     verify,
-    async claim(store, teamId, hostnames, { signal } = {}) {
+    async claim(store, teamId, hostnames, { signal, onMoved } = {}) {
       requireTeamId(teamId)
-      return claimNames((team, names) => verify(team, names, { signal }), store, teamId, hostnames)
+      return claimNames((team, domains) => verify(team, domains, { signal }), store, teamId, hostnames, onMoved)
     },
   }
 }

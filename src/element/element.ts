@@ -1,17 +1,30 @@
 import { html, LitElement, type PropertyValues } from 'lit'
-import { AddList } from './add-list.ts'
-import { addView } from './add-view.ts'
-import type { Row } from './rows.ts'
-import { style } from './style.ts'
-import { type Entry, TeamList } from './team-list.ts'
-import { teamView } from './team-view.ts'
-import type { ElementOptions, RenderState } from './types.ts'
-import { nextFrame, WindowedList } from './windowed-list.ts'
+import { keyed } from 'lit/directives/keyed.js'
+import { AddList } from './lists/add-list.ts'
+import type { Row } from './lists/rows.ts'
+import { type Entry, TeamList } from './lists/team-list.ts'
+import type { Sentence, Surroundings } from './lists/work.ts'
+import type { ElementOptions, RegisteredName, RenderState } from './types.ts'
+import { addView } from './views/add-view.ts'
+import type { CopyActions } from './views/records-view.ts'
+import { style } from './views/style.ts'
+import { teamView } from './views/team-view.ts'
+import { nextFrame, WindowedList } from './views/windowed-list.ts'
 import { completeWords, type ElementWords } from './words.ts'
-import type { Sentence, Surroundings } from './work.ts'
 
 /** Milliseconds between two drawings of progress. */
 const BETWEEN_DRAWINGS = 100
+/** Milliseconds outside the document after which an element stops: renders and moves take it out for a moment only. */
+const LONGEST_MOVE = 3000
+/** Milliseconds for which a button says that its text was copied. */
+const COPIED_FOR = 3000
+/**
+ * Milliseconds between two looks at the service while the page is seen: for ten minutes after names began to wait, or
+ * one of them was settled, and otherwise.
+ */
+const BETWEEN_LOOKS = 20_000
+const BETWEEN_IDLE_LOOKS = 60_000
+const MOST_QUICK_LOOKS = 30
 
 /** What the element is and does in a page. The views are what it shows; the two lists are what it knows. */
 export class Page extends LitElement {
@@ -32,8 +45,19 @@ export class Page extends LitElement {
   #spoken: Sentence | undefined
   /** A selector of what gets the focus after the next drawing. */
   #wanted: string | undefined
+  /** Ends the wait for the next frame. */
+  #drawNow = () => {}
   #progress: ReturnType<typeof setTimeout> | undefined
   #guarded: Window | null = null
+  #isDropping = false
+  /** Which text was copied a moment ago. */
+  #copied: string | undefined
+  #copiedTimer: ReturnType<typeof setTimeout> | undefined
+  #watched: Window | null = null
+  #look: ReturnType<typeof setTimeout> | undefined
+  #quickLooks = 0
+  #waitingCount = 0
+  #leaving: ReturnType<typeof setTimeout> | undefined
 
   constructor() {
     super()
@@ -41,6 +65,12 @@ export class Page extends LitElement {
     this.options = {}
     this.words = {}
     this.renderState = null
+    this.addEventListener('dragover', event => {
+      event.preventDefault()
+      this.#drag(true)
+    })
+    this.addEventListener('dragleave', () => this.#drag(false))
+    this.addEventListener('drop', event => this.#drop(event))
   }
 
   async reload(): Promise<void> {
@@ -57,8 +87,71 @@ export class Page extends LitElement {
   }
   override connectedCallback(): void {
     super.connectedCallback()
+    clearTimeout(this.#leaving)
+    this.#watchPage()
     // An element that was taken out has lost the places to which its lists were scrolled.
     this.requestUpdate()
+  }
+
+  /** What nobody sees any more does not go on registering or deleting. */
+  override disconnectedCallback(): void {
+    super.disconnectedCallback()
+    this.#unwatchPage()
+    this.#leaving = setTimeout(() => {
+      this.#lists?.adding.work.stop()
+      this.#lists?.team.work.stop()
+    }, LONGEST_MOVE)
+  }
+
+  /** Follows the page: prints all names, and looks for changes while the page is seen. */
+  #watchPage(): void {
+    this.#unwatchPage()
+    this.#watched = this.ownerDocument.defaultView
+    for (const name of ['beforeprint', 'afterprint']) this.#watched?.addEventListener(name, this.#onPage)
+    this.#watched?.document.addEventListener('visibilitychange', this.#onPage)
+    this.#lookLater()
+  }
+  #unwatchPage(): void {
+    for (const name of ['beforeprint', 'afterprint']) this.#watched?.removeEventListener(name, this.#onPage)
+    this.#watched?.document.removeEventListener('visibilitychange', this.#onPage)
+    clearTimeout(this.#look)
+  }
+  readonly #onPage = ({ type }: Event): void => {
+    if (type === 'visibilitychange') this.#lookLater(0)
+    else for (const list of [this.#pasted, this.#registered]) list.print(type === 'beforeprint')
+  }
+  /** Names may be registered in another tab, or by the service itself. */
+  #lookLater(wait = this.#quickLooks > 0 ? BETWEEN_LOOKS : BETWEEN_IDLE_LOOKS): void {
+    clearTimeout(this.#look)
+    if (!this.isConnected || this.ownerDocument.visibilityState !== 'visible') return
+    this.#look = setTimeout(async () => {
+      this.#quickLooks -= 1
+      await this.#lists?.team.look()
+      this.#lookLater()
+    }, wait)
+  }
+
+  #drag(isDropping: boolean): void {
+    if (this.#isDropping !== isDropping) this.requestUpdate()
+    this.#isDropping = isDropping
+  }
+  #drop(event: DragEvent): void {
+    event.preventDefault()
+    this.#drag(false)
+    const { adding } = this.#lists ?? {}
+    const files = [...(event.dataTransfer?.files ?? [])]
+    if (files.length > 0) void adding?.pasteFiles(files)
+    else void adding?.paste(event.dataTransfer?.getData('text/plain') ?? '')
+  }
+  #noteCopy(id: string, isCopied: boolean, sentence: Sentence): void {
+    clearTimeout(this.#copiedTimer)
+    this.#copied = isCopied ? id : undefined
+    this.#spoken = sentence
+    this.requestUpdate()
+    this.#copiedTimer = setTimeout(() => {
+      this.#copied = undefined
+      this.requestUpdate()
+    }, COPIED_FOR)
   }
 
   /**
@@ -66,7 +159,12 @@ export class Page extends LitElement {
    * focus goes is settled at once, before the next key.
    */
   protected override async scheduleUpdate(): Promise<void> {
-    if (this.hasUpdated && this.#wanted === undefined) await nextFrame(this.ownerDocument)
+    if (this.hasUpdated && this.#wanted === undefined) {
+      const asked = new Promise<void>(resolve => {
+        this.#drawNow = resolve
+      })
+      await Promise.race([nextFrame(this.ownerDocument), asked])
+    }
     await super.scheduleUpdate()
   }
 
@@ -78,16 +176,26 @@ export class Page extends LitElement {
       this.#lists?.adding.stop()
       this.#lists?.team.work.stop()
       this.#spoken = undefined
-      this.#lists = key === undefined ? undefined : this.#open(key, url as string)
+      // What was taken out at once, such as a copy that a library has put in for a moment, calls nobody.
+      this.#lists = key === undefined || !this.isConnected ? undefined : this.#open(key, url as string)
     }
   }
   protected override render() {
     const words = completeWords(this.words)
     if (!this.#lists) return html`<p>${words.missingUrl}</p>`
     const { adding, team } = this.#lists
-    return html`<div class="spoken" role="status" aria-live="polite">${this.#spoken?.(words)}</div>
-      ${addView(adding, words, this.#pasted, team.isOffered === true)}
-      ${teamView(team, words, this.#registered, this.renderState)}`
+    // A screen reader says what is new in it. Each sentence is a node of its own, as the same one may come again.
+    const copies: CopyActions = { copied: this.#copied, noteCopy: (...copy) => this.#noteCopy(...copy) }
+    const spoken = keyed(this.#spoken, html`<span>${this.#spoken?.(words)}</span>`)
+    // Without white space in between, which the page's style may preserve.
+    return html`<div class="spoken" aria-live="polite" aria-atomic="true">${spoken}</div>${[
+      addView(adding, words, this.#pasted, {
+        ...copies,
+        isListed: team.isOffered === true,
+        isDropping: this.#isDropping,
+      }),
+      teamView(team, words, this.#registered, this.renderState, copies),
+    ]}`
   }
   protected override update(changed: PropertyValues<this>): void {
     const focused = this.shadowRoot?.activeElement
@@ -96,6 +204,12 @@ export class Page extends LitElement {
     super.update(changed)
     this.#pasted.draw()
     this.#registered.draw()
+    const { waitingCount = 0 } = this.#lists?.team ?? {}
+    if (waitingCount !== this.#waitingCount) {
+      this.#waitingCount = waitingCount
+      this.#quickLooks = waitingCount > 0 ? MOST_QUICK_LOOKS : 0
+      this.#lookLater()
+    }
     const wanted = this.#wanted
     this.#wanted = undefined
     // The focus of the rest of the page is its own.
@@ -104,7 +218,7 @@ export class Page extends LitElement {
 
   /** To what is wanted, unless the user is in a row; or near to what is gone, but never to a control of another row. */
   #settleFocus(part: string, row: HTMLElement | null, wanted: string | undefined): void {
-    const isLost = !this.shadowRoot?.activeElement?.checkVisibility()
+    const isLost = !this.shadowRoot?.activeElement?.checkVisibility?.()
     const { id = '', index } = row?.dataset ?? {}
     const own = `${part} .row[data-id="${CSS.escape(id)}"]`
     const selectors = [
@@ -147,16 +261,21 @@ export class Page extends LitElement {
         if (!isCurrent()) return
         this.#wanted = selector
         this.requestUpdate()
+        this.#drawNow()
       },
       tellFailure: error => isCurrent() && this.#tell('call-failed', { error }),
     }
-    const adding = new AddList(around, domains => {
-      this.#tell('domains-registered', { domains })
+    const registered = (domains: readonly RegisteredName[]) => {
+      if (domains.length > 0) this.#tell('domains-registered', { domains })
       void team.load()
-    })
-    const team = new TeamList(around, domains => {
-      this.#tell('domains-deleted', { domains })
-      adding.edit(names => names.followDeletion(domains))
+    }
+    const adding = new AddList(around, registered)
+    const team = new TeamList(around, {
+      registered,
+      deleted: domains => {
+        this.#tell('domains-deleted', { domains })
+        adding.edit(names => names.followDeletion(domains))
+      },
     })
     void team.load()
     return { key, adding, team }

@@ -36,9 +36,9 @@ export interface DomainRegistrationElement extends HTMLElement {
   /** Words in place of the English ones. `reasons` has the sentences about rejected names, by `reason`. */
   words: Partial<ElementWords>
   /**
-   * Returns what your application shows beside a registered name, such as "pending" or a link: text or a node, called
-   * once for each name that comes into view. Set another function to have it called anew. A child of the element whose
-   * `slot` is the name, in canonical form, replaces it.
+   * Returns what your application shows beside a registered name, such as "pending" or a link: text, `{ text, tone }`
+   * or a node. It is called once for each name that comes into view. Set another function to have it called anew. A
+   * child of the element whose `slot` is the name, in canonical form, replaces it.
    */
   renderState: RenderState | null
   /** Loads the registered names anew, for instance after your page has changed them itself. */
@@ -53,7 +53,7 @@ export type DomainRegistrationProps = Partial<
 }
 
 /**
- * The class of the element, which the module has defined as `domain-registration`.
+ * The class of the element, which is defined as `domain-registration`: if the module is loaded twice, by the first one.
  *
  * @example
  * const element = new DomainRegistrationElement()
@@ -62,7 +62,7 @@ export type DomainRegistrationProps = Partial<
 export const DomainRegistrationElement: {
   new (): DomainRegistrationElement
   readonly prototype: DomainRegistrationElement
-} = Page
+} = (globalThis.customElements?.get('domain-registration') as typeof Page | undefined) ?? Page
 
 declare global {
   interface HTMLElementTagNameMap {
@@ -71,6 +71,4 @@ declare global {
   interface HTMLElementEventMap extends DomainRegistrationEvents {}
 }
 
-if (globalThis.customElements && !customElements.get('domain-registration')) {
-  customElements.define('domain-registration', Page)
-}
+if (globalThis.customElements && DomainRegistrationElement === Page) customElements.define('domain-registration', Page)

@@ -5,8 +5,13 @@ import type { DomainResult, ListedDomain } from '../wire/results.ts'
 /** Options for the calls of the element: those of the client, except for the URL. */
 export type ElementOptions = Omit<CallOptions, 'url' | 'patience' | 'signal'>
 
-/** Returns what the application shows beside a registered name: text or a node. */
-export type RenderState = (name: ListedDomain) => string | Node | null | undefined
+/** How a state looks: those of the element itself have the same colors. */
+export type Tone = 'waits' | 'ready' | 'registered' | 'failed'
+
+/** Returns what the application shows beside a registered name: text, text with a tone, or a node. */
+export type RenderState = (
+  name: ListedDomain,
+) => string | Node | { readonly text: string; readonly tone: Tone } | null | undefined
 
 /** A name that was registered, or was registered before. */
 export type RegisteredName = Exclude<DomainResult, { readonly status: 'invalid' }>

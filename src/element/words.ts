@@ -84,7 +84,7 @@ export interface Counts {
   readonly correctable: number
   /** Cannot be registered, and nobody knows what was meant. */
   readonly hopeless: number
-  /** Wait for a DNS record. */
+  /** Cannot be registered yet. */
   readonly waiting: number
   /** The team's limit leaves no room. */
   readonly full: number
@@ -111,12 +111,17 @@ export const english = {
   cancelColumn: 'Cancel',
   columnNumber: (number: number) => `Column ${number}`,
   nothingFound: 'There is no name in it.',
+  tooLarge: (bytes: number) =>
+    `This is more than ${digits(bytes / 1e6)} MB. Copy only the column with the hostnames, and paste it here.`,
+  reading: 'Reading…',
   openQuote: (line: number) =>
     `Line ${digits(line)} has a quote that is not closed, so each line was read on its own. Check its names.`,
   all: (count: number) => `All ${digits(count)}`,
   problems: (count: number) => `With a problem ${digits(count)}`,
   useAll: (count: number) => (count === 1 ? 'Use the correction' : `Use all ${digits(count)} corrections`),
   use: (domain: string) => `Use ${domain}`,
+  /** For a row whose text names several hostnames. */
+  addAll: (count: number) => (count === 2 ? 'Add both' : `Add all ${digits(count)}`),
   edit: (input: string) => `Edit ${input}`,
   editShort: 'Edit',
   save: 'Check',
@@ -127,25 +132,30 @@ export const english = {
   checkAgain: 'Check again',
   clear: 'Clear the list',
   register: (count: number) => `Register ${names(count)}`,
+  /** For names that cannot be registered yet, but are kept by the service, which tries again by itself. */
+  registerAndKeep: (ready: number, waiting: number) =>
+    ready === 0 ? `Keep ${names(waiting)} until registered` : `Register ${names(ready)}, keep ${digits(waiting)}`,
   goOn: 'Continue',
   stop: 'Stop',
   checking: (done: number, total: number) => `Checked ${digits(done)} of ${names(total)}`,
   registering: (done: number, total: number) => `Registered ${digits(done)} of ${names(total)}`,
   deleting: (done: number, total: number) => `Deleted ${digits(done)} of ${names(total)}`,
+  exporting: (done: number) => `Read ${names(done)}`,
   retrying: 'No answer yet. Trying again…',
   checked: ({ ready, correctable, hopeless, waiting, full, repeated }: Counts) =>
     join(
       `${names(ready)} can be registered`,
       [correctable, `${digits(correctable)} ${correctable === 1 ? 'needs' : 'need'} a correction`],
       [hopeless, `${digits(hopeless)} cannot be registered`],
-      [waiting, `${digits(waiting)} ${waiting === 1 ? 'waits' : 'wait'} for a DNS record`],
+      [waiting, `${digits(waiting)} cannot be registered yet`],
       [full, `your limit leaves no room for ${digits(full)}`],
       [repeated, `${digits(repeated)} repeated ${repeated === 1 ? 'row' : 'rows'} left out`],
     ),
-  registered: ({ registered, correctable, hopeless, full }: Counts) =>
+  registered: ({ registered, correctable, hopeless, waiting, full }: Counts) =>
     `${join(
       `Done: ${names(registered)} registered`,
       [correctable, `${digits(correctable)} still to correct`],
+      [waiting, `${digits(waiting)} still ${waiting === 1 ? 'waits' : 'wait'}`],
       [hopeless, `${digits(hopeless)} cannot be registered`],
       [full, `no room for ${digits(full)}`],
     )}.`,
@@ -158,12 +168,17 @@ export const english = {
   stateExisting: 'Already registered',
   stateCorrectable: 'To correct',
   stateHopeless: 'Cannot be registered',
-  stateWaiting: 'Waits for a DNS record',
+  stateUnproven: 'Needs a DNS record',
+  stateWaits: 'Not possible yet',
+  stateKept: 'Waits',
+  stateFailed: 'No longer waits',
   stateFull: 'No room in your limit',
   stateRegistered: 'Registered',
   list: 'Names in your list',
   recordTitle: (zone: string, count: number) =>
     `${zone}: ${names(count)} ${count === 1 ? 'waits' : 'wait'} for this DNS record`,
+  recordHint: (zone: string) => `Add this record where ${zone} is managed, and leave it there. It may take an hour.`,
+  looked: (last: string, next: string) => `Looked ${last}, looks again ${next}.`,
   recordType: 'Type',
   recordName: 'Name',
   fullName: (name: string) => `In full: ${name}`,
@@ -171,21 +186,32 @@ export const english = {
   copy: 'Copy',
   copyName: 'Copy the name',
   copyValue: 'Copy the value',
+  copyAll: 'Copy all',
   copied: 'Copied',
+  copiedName: 'Copied the name',
+  copiedValue: 'Copied the value',
+  copiedAll: 'Copied the record',
   copyYourself: 'Selected; copy it with the keyboard',
-  time: (at: Date) => at.toLocaleTimeString('en'),
-  /** What a look for a record found, by the reason of the rejection. */
-  recordResults: { dns_unreachable: 'The DNS did not answer' } as Readonly<Record<string, string>>,
-  recordNotFound: 'Not found yet',
+  date: (at: Date) => at.toLocaleDateString('en', { dateStyle: 'medium' }),
+  time: (at: Date) => at.toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short' }),
   recordMissing: (zone: string) => `The DNS record of ${zone} was not found yet`,
   recordFound: (zone: string, ready: number) =>
     `The DNS record of ${zone} was found; ${names(ready)} can be registered`,
   recordsAsCsv: (count: number) => (count === 1 ? 'The record as CSV' : `All ${digits(count)} records as CSV`),
   moreRecords: (count: number) => `${digits(count)} more are in this file.`,
   waitsFor: (name: string) => `It needs the DNS record ${name}.`,
+  /** Of names that waited: those that are registered now, and those that no longer wait. */
+  settled: (registered: readonly string[], failed: readonly string[]) => {
+    const [one, more] = ['no longer waits, and is not registered.', 'no longer wait, and are not registered.']
+    const say = (all: readonly string[], single: string, plural: string) =>
+      all.length === 0 ? [] : all.length === 1 ? `${all[0]} ${single}` : `${names(all.length)} ${plural}`
+    return [say(registered, 'is registered now.', 'are registered now.'), say(failed, one, more)].flat().join(' ')
+  },
   /** `all`: how many names have been loaded; `isAll`: whether there are no more. */
-  namesTitle: (shown: number, all: number, isAll: boolean) =>
-    `Registered names (${shown === all ? '' : `${digits(shown)} of `}${digits(all)}${isAll ? '' : '+'})`,
+  namesTitle: (shown: number, all: number, isAll: boolean, waiting: number) =>
+    `Registered names (${shown === all ? '' : `${digits(shown)} of `}${digits(all)}${isAll ? '' : '+'})${
+      waiting === 0 ? '' : `, ${digits(waiting)} waiting`
+    }`,
   /** While nobody knows how many there are. */
   namesTitleUnknown: 'Registered names',
   search: 'Search your registered names',
@@ -195,6 +221,7 @@ export const english = {
   noNames: 'No names yet. Paste some above.',
   notFound: 'No registered name matches.',
   more: 'Show more',
+  export: 'Export all as CSV',
   selectAll: 'Select all',
   selectNone: 'Select none',
   deleteOne: (domain: string) => `Delete ${domain}`,

@@ -1,3 +1,5 @@
+import { createBrand } from './brand.ts'
+
 /**
  * The codes with which a whole call can fail, and their HTTP statuses. TypeScript accepts any other code only with a
  * status.
@@ -34,7 +36,7 @@ export interface ApiErrorOptions {
   cause?: unknown
 }
 
-const brand = Symbol.for('domain-registration.ApiError')
+const brand = createBrand<ApiError>('ApiError')
 
 /**
  * The failure of a whole call, ready to be sent as the response. The caller may see the status, code, message and
@@ -77,7 +79,7 @@ export class ApiError extends Error {
     this.status = own.status ?? statusOf(code)
     this.headers = { ...own.headers }
     requireSendable(this)
-    Object.defineProperty(this, brand, { value: true })
+    brand.put(this)
   }
 }
 
@@ -89,11 +91,7 @@ export class ApiError extends Error {
  * if (isApiError(error)) reply(error.status, error.headers, { error: error.code, message: error.message })
  */
 export function isApiError(value: unknown): value is ApiError {
-  try {
-    return typeof value === 'object' && value !== null && brand in value
-  } catch {
-    return false // A revoked proxy throws at any access.
-  }
+  return brand.isOn(value)
 }
 
 /** Returns the default status of a code. An inherited property, such as `constructor`, is not a code. */

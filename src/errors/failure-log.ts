@@ -1,4 +1,5 @@
 import { toPlainText } from './plain-text.ts'
+import { redact } from './redact.ts'
 
 /** The work that failed. */
 interface FailedWork {
@@ -135,19 +136,7 @@ export function ignoreErrors<Parameters extends unknown[]>(
 export const withoutNumbers = (text: string): string =>
   text.replace(/[0-9a-f-]+/gi, word => (/\d/.test(word) ? '#' : word))
 
-/** Leaves out keys, secrets, and the user names and passwords of URLs. Returns one line. */
-function redact(text: string): string {
-  const safe = text
-    .replace(/\S+/g, withoutUserInfo)
-    .replace(/(_(?:org|team)_\d+_)[\w\-.~+/]+=*|whsec_\S+/g, (_, owner = 'whsec_') => `${owner}…`)
-  return toPlainText(safe, LONGEST_DESCRIPTION)
-}
-
-/** A password that is not encoded may contain any character, so it ends at the last "@". */
-function withoutUserInfo(word: string): string {
-  const [start, end] = [word.indexOf('//'), word.lastIndexOf('@')]
-  return start === -1 || end < start ? word : `${word.slice(0, start)}//${word.slice(end + 1)}`
-}
+const toShown = (text: string): string => toPlainText(redact(text), LONGEST_DESCRIPTION)
 
 /**
  * Describes any thrown value in one line. Leaves out keys, secrets, and the user names and passwords of URLs.
@@ -160,11 +149,24 @@ export function describeError(error: unknown, toPart = (text: string) => text): 
     const message = toPart(String(error instanceof Error ? error.message : error))
     text = error instanceof Error ? [toPart(error.name), message].filter(Boolean).join(': ') : message
   } catch {}
-  return redact(text)
+  return toShown(text)
 }
 
 /** Describes an error and its causes in one line: their messages and codes. Safe like {@link describeError}. */
 export const describeReason = (error: unknown): string => describeFailure(error).error.slice(0, LONGEST_REASON)
+
+/**
+ * Yields an error and its causes, of an `AggregateError` the first of its errors. Skips an `AggregateError` without a
+ * message, such as the one that Node throws if every address of a host refuses the connection.
+ */
+export function* causesOf(failure: unknown): Generator<unknown> {
+  let error = failure
+  for (let depth = 0; error !== undefined && error !== null && depth <= MOST_CAUSES; depth += 1) {
+    const { message, cause, errors }: ErrorFields = error instanceof Error ? error : {}
+    if (!errors?.length || message !== '') yield error
+    error = cause ?? errors?.[0]
+  }
+}
 
 /** What may be read from an error: some have a code, an `AggregateError` has errors, a webhook's has its monitor. */
 type ErrorFields = Partial<AggregateError> & { readonly code?: unknown; readonly monitor?: unknown }
@@ -175,23 +177,17 @@ function describeFailure(failure: unknown, toPart = (text: string) => text) {
   let monitor: string | undefined
   let stack: string | undefined
   try {
-    let error = failure
-    for (let depth = 0; error !== undefined && error !== null && depth <= MOST_CAUSES; depth += 1) {
-      const { message, code, cause, errors, monitor: host }: ErrorFields = error instanceof Error ? error : {}
-      // Skips errors without a message, such as the one that Node throws if every address of a host refuses the
-      // connection.
-      if (!errors?.length || message !== '') {
-        const line = describeError(error, toPart)
-        lines.push(typeof code === 'string' && !line.includes(code) ? `${line} (${redact(toPart(code))})` : line)
-      }
-      if (typeof host === 'string') monitor ??= redact(host)
-      error = cause ?? errors?.[0]
+    for (const error of causesOf(failure)) {
+      const { code, monitor: host }: ErrorFields = error instanceof Error ? error : {}
+      const line = describeError(error, toPart)
+      lines.push(typeof code === 'string' && !line.includes(code) ? `${line} (${toShown(toPart(code))})` : line)
+      if (typeof host === 'string') monitor ??= toShown(host)
     }
     // Only the frames of the stack, without the message above them.
     const frames = failure instanceof Error ? String(failure.stack).split('\n') : undefined
     stack = frames
       ?.filter(line => line.trimStart().startsWith('at '))
-      .map(line => `    ${redact(toPart(line.trimStart()))}`)
+      .map(line => `    ${toShown(toPart(line.trimStart()))}`)
       .join('\n')
   } catch {
     // A property of an error may be a getter that throws.

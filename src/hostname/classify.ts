@@ -1,9 +1,11 @@
 import { type AddressReading, endsInNumber, readIPv4, readIPv6, readReverseName, withoutBrackets } from './address.ts'
-import { isAscii, toALabels, toFormerALabels } from './idna/labels.ts'
-import { isPlainName, MAX_NAME_LENGTH, topLevelOf } from './ldh-name.ts'
+import { isAscii, type LabelFault, toALabels, toFormerALabels } from './idna/labels.ts'
+import { isPlainName, MAX_INPUT_LENGTH, MAX_NAME_LENGTH, topLevelOf } from './ldh-name.ts'
 import { explainAddressRange } from './mistakes/address-range.ts'
 import { explainInvalid, explainUnknownTopLevel } from './mistakes/explain.ts'
+import { type Meant, readMeant, type Spelling } from './mistakes/meant.ts'
 import { FULL_NAME, type HostnameDetails, type HostnameReason, type Mistake } from './mistakes/mistake.ts'
+import { symbols } from './mistakes/tokens.ts'
 import { readSuffix, specialUseTopLevels } from './public-suffix.ts'
 import { hidePassword, isPrintable, quote } from './quote.ts'
 
@@ -43,6 +45,11 @@ export interface InvalidHostname extends HostnameDetails {
    * suggestion.
    */
   readonly certain?: boolean | undefined
+  /**
+   * All hostnames that the input names, in canonical form and in order, if there are two or more and each is valid.
+   * Ask a person before you send them. A list of more than 50 has none.
+   */
+  readonly hosts?: readonly string[] | undefined
   /** The same name in A-labels, to send if the rejected character is intended: `xn--mysite-xg0c.com`. */
   readonly aLabels?: string | undefined
   /**
@@ -56,12 +63,6 @@ export interface InvalidHostname extends HostnameDetails {
 
 /** The result of {@link classifyHostname}. */
 export type HostnameClassification = ValidHostname | InvalidHostname
-
-/**
- * A longer input is rejected without being mapped. Although a name has at most 253 octets, an input for it may be
- * longer, because UTS #46 removes some characters and combines others.
- */
-const MAX_INPUT_LENGTH = 512
 
 /**
  * Checks whether an input is a public name, a wildcard over one, or a public IP address. Returns the canonical form of
@@ -91,13 +92,8 @@ export function classifyHostname(input: string): HostnameClassification {
     const message = 'A hostname must be a string.'
     return { valid: false, code: 'invalid_domain', reason: 'not_a_string', message }
   }
-  // The fast path for most names.
-  if (isPlainName(input)) {
-    const { isInPublicDns, registrableDomain } = readSuffix(input)
-    if (isInPublicDns && registrableDomain !== null) {
-      return { valid: true, kind: 'name', domain: input, registrableDomain }
-    }
-  }
+  const plain = classifyPlainName(input)
+  if (plain !== undefined) return plain
   if (input.length > MAX_INPUT_LENGTH && /\S/.test(input)) {
     const problem = `is too long; a hostname has at most ${MAX_NAME_LENGTH} characters`
     return toInvalid(input, reject('invalid_domain', 'name_too_long', problem))
@@ -105,6 +101,14 @@ export function classifyHostname(input: string): HostnameClassification {
   const text = input.trim()
   const outcome = classify(text)
   return 'valid' in outcome ? outcome : toInvalid(text, outcome)
+}
+
+/** The fast path for most names. */
+function classifyPlainName(text: string): ValidHostname | undefined {
+  if (!isPlainName(text)) return undefined
+  const { isInPublicDns, registrableDomain } = readSuffix(text)
+  if (!isInPublicDns || registrableDomain === null) return undefined
+  return { valid: true, kind: 'name', domain: text, registrableDomain }
 }
 
 /**
@@ -129,12 +133,15 @@ export function toFormerName(input: string): string | null {
 /** A rejected hostname, before its message is written. */
 interface Rejection extends Mistake {
   readonly code: HostnameRejection
-  /** Whether the name might be in use, and accepted if it were sent in A-labels. */
-  readonly mayBeInUse?: boolean
+}
+
+/** An input that is neither a name nor an address. */
+interface Unreadable {
+  readonly fault: LabelFault
 }
 
 /** @param text Trimmed. */
-function classify(text: string): ValidHostname | Rejection {
+function classify(text: string): ValidHostname | Rejection | Unreadable {
   if (text === '') return reject('empty_domain', 'empty', 'is empty', { advice: FULL_NAME })
 
   const isWildcard = text.startsWith('*.')
@@ -150,13 +157,10 @@ function classify(text: string): ValidHostname | Rejection {
   const name = toALabels(base)
   const range = explainAddressRange(typeof name === 'string' ? name : base)
   if (range !== undefined) return isWildcard ? rejectWildcardAddress() : { code: 'invalid_domain', ...range }
-  if (typeof name !== 'string') {
-    const mistake = explainInvalid(dropRootDot(text), name)
-    const mayBeInUse =
-      (name.reason === 'punctuation' && mistake.reason !== 'several_hostnames') ||
-      (name.reason === 'misplaced joiner' && mistake.reason === 'misplaced_character')
-    return { code: 'invalid_domain', ...mistake, mayBeInUse }
-  }
+  if (typeof name !== 'string') return { fault: name }
+  const [bullet = ''] = isWildcard || isAscii(base) || endsInNumber(name) ? [] : (symbols.exec(base) ?? [])
+  if (bullet !== '' && /^[^.\u3002\uff0e\uff61]/.test(base.slice(bullet.length)))
+    return { fault: { reason: 'punctuation', label: base, character: bullet } }
   return isWildcard ? classifyWildcard(name, text) : classifyName(name, base, text)
 }
 
@@ -314,10 +318,14 @@ const reject = (
   more: Omit<Mistake, 'reason' | 'problem'> = {},
 ): Rejection => ({ code, reason, problem, ...more })
 
-function toInvalid(sent: string, rejection: Rejection): InvalidHostname {
+/** @param outcome What {@link classify} returned. */
+function toInvalid(sent: string, outcome: Rejection | Unreadable): InvalidHostname {
+  const meant = 'fault' in outcome ? readMeant(sent) : toMeant(outcome)
+  const rejection = toRejection(sent, outcome, meant)
   const { code, reason, details } = rejection
-  const aLabels = rejection.mayBeInUse ? findALabels(sent) : undefined
-  const { suggestion, certain, shown, rest, restProblem, restAdvice } = undoMistakes(sent, rejection)
+  const aLabels = 'fault' in outcome && mayBeInUse(outcome.fault, reason) ? findALabels(sent) : undefined
+  const { suggestion, certain, hosts, shown, rest, restProblem, restAdvice } =
+    meant === undefined || rejection.isLine ? {} : suggest(sent, meant)
   const advice = restProblem === undefined ? (rejection.advice ?? restAdvice) : restAdvice
   const subject = sent === '' ? 'The hostname' : quote(sent)
   const sentences = [
@@ -331,28 +339,39 @@ function toInvalid(sent: string, rejection: Rejection): InvalidHostname {
     valid: false,
     code,
     reason,
-    ...withoutUndefined({ ...details, suggestion, certain, aLabels, rest }),
+    ...withoutUndefined({ ...details, suggestion, certain, hosts, aLabels, rest }),
     message,
   }
 }
 
+/** Returns whether a name with this fault might be in use, and accepted if it were sent in A-labels. */
+const mayBeInUse = (fault: LabelFault, reason: HostnameReason) =>
+  (fault.reason === 'punctuation' && reason !== 'several_hostnames') ||
+  (fault.reason === 'misplaced joiner' && reason === 'misplaced_character')
+
 const withoutUndefined = <Properties extends object>(properties: Properties): Partial<Properties> =>
   Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined)) as Partial<Properties>
 
-/** How many nested mistakes to undo, such as a URL in quotes before a comma. */
-const MAX_MISTAKES = 4
+/** What was meant by a name or an address that is well-formed. */
+const toMeant = ({ meant, isGuess = false }: Rejection): Meant | undefined =>
+  meant === undefined
+    ? undefined
+    : { hosts: [{ text: meant, isGuess }], isClear: true, isList: false, hasNetwork: false }
 
-/** The result of undoing the mistakes in an input. */
-interface Undone {
+const toRejection = (sent: string, outcome: Rejection | Unreadable, meant?: Meant): Rejection =>
+  'fault' in outcome ? { code: 'invalid_domain', ...explainInvalid(dropRootDot(sent), outcome.fault, meant) } : outcome
+
+/** What to send instead of an input. */
+interface Suggested {
   /**
    * The canonical form, and the form to show. The form to show is the spelling of the input, unless that has invisible
    * characters. Neither form is shortened.
    */
   readonly suggestion?: string
-  readonly shown?: string
-  /** Whether no mistake was undone by a guess. */
+  readonly shown?: string | undefined
   readonly certain?: boolean
-  /** The rest of the input, if it is a name or an address that cannot be registered. */
+  readonly hosts?: readonly string[]
+  /** The only host in the input, if it is a name or an address that cannot be registered. */
   readonly rest?: string
   /** A sentence that says what is wrong with the rest of the input. */
   readonly restProblem?: string
@@ -361,37 +380,37 @@ interface Undone {
 }
 
 /**
- * Undoes all mistakes, at a bounded cost. Mapping by UTS #46 costs far more per character than everything else, so the
- * number of mapped characters is limited:
- *
- * - The input, of at most 512 characters, is mapped once, and a second time if it might be accepted in A-labels.
- * - User names before an "@" are mapped once.
- * - After each mistake is undone, what remains is mapped, unless it is ASCII. At most {@link MAX_NAME_LENGTH}
- *   characters are mapped in this way.
+ * Classifies the hosts that a text names. Mapping by UTS #46 costs far more per character than everything else, so at
+ * most {@link MAX_NAME_LENGTH} characters of hosts are mapped.
  */
-function undoMistakes(sent: string, rejection: Rejection): Undone {
-  let rest = rejection.meant
-  let certain = rejection.isGuess !== true
-  let budget = MAX_NAME_LENGTH
-  for (let undone = 0; rest && undone < MAX_MISTAKES; undone += 1) {
-    if (!isAscii(rest)) budget -= rest.length
-    if (budget < 0) return {}
-    const outcome = classify(rest)
-    if ('valid' in outcome) {
-      const shown = isAscii(rest) || !isPrintable(rest) ? outcome.domain : rest
-      return { suggestion: outcome.domain, shown, certain }
-    }
-    if (outcome.meant === undefined) return explainRest(sent, rest, outcome)
-    // Only at the start of an input does `0. example.com` begin with a marker, and not with a label.
-    if (outcome.reason === 'list_item') return {}
-    if (outcome.isGuess) certain = false
-    rest = outcome.meant
+function suggest(sent: string, { hosts, isClear, isList }: Meant): Suggested {
+  const international = isAscii(sent) ? [] : hosts.filter(({ text }) => !isAscii(text))
+  if (!isClear || international.reduce((sum, { text }) => sum + text.length, 0) > MAX_NAME_LENGTH) return {}
+  const domains = new Set<string>()
+  let shown: string | undefined
+  let certain = true
+  for (const host of hosts) {
+    const { text, outcome, isGuess } = classifySpelling(host)
+    if (!('valid' in outcome))
+      return hosts.length > 1 || text === sent ? {} : explainRest(sent, text, toRejection(text, outcome))
+    domains.add(outcome.domain)
+    shown ??= isAscii(text) || !isPrintable(text) ? outcome.domain : text
+    if (isGuess) certain = false
+    if (domains.size > 1 && !(isList && certain)) return {}
   }
-  return {}
+  const [suggestion, ...others] = domains
+  if (others.length > 0) return { hosts: [...domains] }
+  return suggestion === undefined ? {} : { suggestion, shown, certain }
+}
+
+function classifySpelling({ text, isGuess }: Spelling) {
+  const outcome = classifyPlainName(text) ?? classify(text)
+  if ('valid' in outcome || 'fault' in outcome || outcome.meant === undefined) return { text, outcome, isGuess }
+  return { text: outcome.meant, outcome: classify(outcome.meant), isGuess: isGuess || outcome.isGuess === true }
 }
 
 /** Mentions the rest if it is meant as a name or an address. */
-function explainRest(sent: string, rest: string, { reason, problem, advice }: Rejection): Undone {
+function explainRest(sent: string, rest: string, { reason, problem, advice }: Rejection): Suggested {
   // Never shows a part of a password. If a password contains a slash, the end of the password may have been removed as
   // a path, and the beginning may be in the rest.
   const isName = reason === 'reserved_name' || (!/[\s"'@<>]/.test(rest) && /[.:]./.test(rest))

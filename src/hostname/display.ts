@@ -1,5 +1,6 @@
 import { showHostname } from './display-rules.ts'
 import { isInPublicDns } from './public-suffix.ts'
+import { quote } from './quote.ts'
 
 /**
  * Returns a hostname as people read it: each label in Unicode if that is safe, otherwise as an A-label. The result is
@@ -32,3 +33,6 @@ import { isInPublicDns } from './public-suffix.ts'
 export function displayHostname(domain: string): string {
   return showHostname(domain, isInPublicDns)
 }
+
+/** Quotes a hostname for a message, as people read it. */
+export const quoteDisplayed = (domain: string): string => quote(displayHostname(domain))

@@ -1,5 +1,10 @@
 /** The greatest length of a name (RFC 1035, section 2.3.4). */
 export const MAX_NAME_LENGTH = 253
+/**
+ * A longer input is rejected without being mapped. Although a name has at most 253 octets, an input for it may be
+ * longer, because UTS #46 removes some characters and combines others.
+ */
+export const MAX_INPUT_LENGTH = 512
 export const MAX_LABEL_LENGTH = 63
 
 /**

@@ -40,8 +40,10 @@ export function hidePassword(whole: string): string {
   const [before = ''] = /^(?:(?:[^:@\\/]*:)*[\\/]{2,})?/.exec(text) ?? []
   const [userName = ''] = /^(?!mailto:)[^:@\\/?#[]*:/i.exec(text.slice(before.length)) ?? []
   const start = before.length + userName.length
-  // A field's name and an e-mail address: `Email: joe@shop.com`. A password does not follow a space.
-  const isField = before === '' && /^\s/.test(text.slice(start)) && !secretField.test(userName)
+  // A field's name and an e-mail address: `Email: joe@shop.com`, `{"email":"joe@shop.com"}`. A password does not follow
+  // a space, or a name in quotation marks.
+  const isNamed = userName.endsWith('":') || /^\s/.test(text.slice(start))
+  const isField = before === '' && isNamed && !secretField.test(userName)
   if (isField) return text
   // `full:a.com:@cn` and `full:a.com @cn`, rules for a proxy, have no password.
   if (before === '' && /[:\s]@!?[\w-]+$/.test(text)) return text
@@ -58,10 +60,10 @@ const secretField = /pass|pwd|secret|token|key|auth|cred|log-?in|user/i
 export function quote(text: string): string {
   const shown = hidePassword(text)
   const cut = shown.length > MAX_QUOTED ? `${cutAt(shown, MAX_QUOTED - 1)}…` : shown
-  const printable = Array.from(cut, character =>
+  const printable = cut.replace(/[^ -~…]/gu, character =>
     isEscaped(character) ? `\\u{${character.codePointAt(0)?.toString(16)}}` : character,
   )
-  return `"${printable.join('')}"`
+  return `"${printable}"`
 }
 
 /** Returns a character with its code point, which distinguishes it from characters that look alike. */

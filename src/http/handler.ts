@@ -7,8 +7,9 @@ import type { CallingKey } from '../keys/key-record.ts'
 import { type CallProgress, runOperation, startProgress } from '../operations/call.ts'
 import { type Rules, requireOptions } from '../options.ts'
 import { CALL_TIME_LIMIT, createDeadline, type Deadline } from '../time/deadline.ts'
+import type { ListDomainsResponse } from '../wire/results.ts'
 import { writeExport } from './export.ts'
-import { createDefaultOnError, type Step } from './failure.ts'
+import { type CallContext, createDefaultOnError, type Step } from './failure.ts'
 import { consumePoint } from './limits.ts'
 import {
   DEFAULT_BODY_LIMIT,
@@ -75,7 +76,7 @@ function openHandler<Request extends HandlerRequest>(
   options: HandlerOptions<Request>,
 ): (request: Request) => Promise<HandlerResponse> {
   requireOffer(options as HandlerSettings)
-  const { store, keys, rateLimiter, checkNames, timeLimit = CALL_TIME_LIMIT, onResult } = options
+  const { store, keys, rateLimiter, checkNames, claimRecord, waiting, timeLimit = CALL_TIME_LIMIT, onResult } = options
   const { bodyLimit = DEFAULT_BODY_LIMIT, bodyTimeLimit = DEFAULT_BODY_TIME_LIMIT } = options
   const { onError = createDefaultOnError<Request>() } = options
 
@@ -128,9 +129,16 @@ function openHandler<Request extends HandlerRequest>(
   async function perform(call: Call<Request>, caller: Caller, operation: HttpOperation): Promise<HandlerResponse> {
     const { keyContext, limiterKey } = caller
     const { request, input, progress } = call
-    const registering = { timeLimit, checkNames, onError: (cause: unknown) => reportFailure(call, cause, 'register') }
+    const registering = {
+      timeLimit,
+      checkNames,
+      claimRecord,
+      waiting,
+      onError: (cause: unknown) => reportFailure(call, cause, 'register'),
+    }
     const answer = await runOperation(operation, { keyContext, input, store, options: registering, progress })
     reportResult(call, 200, 'data' in answer ? answer.data : null)
+    if (operation === operations.list) addOperations(answer as ListDomainsResponse, keyContext)
     if ('data' in answer) return respond(200, answer, call.headers)
     const text = writeExport(answer, {
       report: (error, failed) => reportFailure(call, error, failed),
@@ -142,16 +150,22 @@ function openHandler<Request extends HandlerRequest>(
     return respondWithStream(answer.format, text, call.headers)
   }
 
+  /** A page hides what its user may not do, and need not try it first. */
+  function addOperations({ data }: ListDomainsResponse, { scopes }: KeyContext): void {
+    const { operations: offered = DEFAULT_OPERATIONS } = options
+    data.operations = offered.filter(name => scopes.includes(operations[name].scope))
+  }
+
   function fail(call: Call<Request>, error: unknown): HandlerResponse {
     const apiError = toApiError(error)
     const { saved, step = call.step } = call.progress
-    if (saved) reportResult(call, 503, saved.data)
+    if (saved && saved.data.totals.created > 0) reportResult(call, 503, saved.data)
     if (apiError.status >= 500) reportFailure(call, apiError.cause ?? apiError, step)
     return respondWithError(apiError, call.headers)
   }
 
   function reportFailure(call: Call<Request>, error: unknown, step: Step): void {
-    ignoreErrors(() => onError(error, { ...toContext(call), ...readWork(call), step }))()
+    ignoreErrors(() => onError(error, { ...toContext(call), step }))()
   }
 
   function reportResult(call: Call<Request>, status: 200 | 503, data: unknown): void {
@@ -192,25 +206,26 @@ interface Call<Request extends HandlerRequest> {
   readonly progress: CallProgress
 }
 
-const toContext = <Request extends HandlerRequest>({ request, caller }: Call<Request>) => ({
-  request,
-  operation: request.operation ?? 'create',
-  requestId: request.id,
-  keyContext: caller?.keyContext,
-  key: caller?.key,
+const toContext = <Request extends HandlerRequest>(call: Call<Request>): CallContext<Request> => ({
+  request: call.request,
+  operation: call.request.operation ?? 'create',
+  requestId: call.request.id,
+  keyContext: call.caller?.keyContext,
+  key: call.caller?.key,
+  teamId: call.progress.traced.teamId ?? readTeamId(call),
+  count: readCount(call.input),
 })
 
-/**
- * Reads the team of a call and the number of its names, for the report of a failure. The input may be invalid, so the
- * team is included only if its ID can be printed.
- */
-function readWork({ input, caller }: Call<HandlerRequest>) {
-  const { domains, team_id: asked } = (input ?? {}) as { domains?: unknown; team_id?: unknown }
+/** The team that a call names, until it is found. An ID that cannot be printed is left out. */
+function readTeamId({ input, caller }: Call<HandlerRequest>): string | undefined {
+  const { team_id: asked } = (input ?? {}) as { team_id?: unknown }
   const teamId = caller?.keyContext.type === 'team' ? caller.keyContext.teamId : asked
-  return {
-    teamId: typeof teamId === 'string' && /^[\x21-\x7e]{1,100}$/.test(teamId) ? teamId : undefined,
-    count: Array.isArray(domains) ? domains.length : undefined,
-  }
+  return typeof teamId === 'string' && /^[\x21-\x7e]{1,100}$/.test(teamId) ? teamId : undefined
+}
+
+function readCount(input: unknown): number | undefined {
+  const { domains } = (input ?? {}) as { domains?: unknown }
+  return Array.isArray(domains) ? domains.length : undefined
 }
 
 /** If the body of a call took longer than this many milliseconds, the call's key is looked up again. */

@@ -24,10 +24,10 @@ import type { HandlerResponse } from './response.ts'
 import { findOperation, operations } from './routes.ts'
 
 /** A request of `node:http`, and the `body` that your server's body parser may have set. */
-export type NodeRequest = IncomingMessage & { readonly body?: unknown; readonly stream?: ServerHttp2Stream }
+type NodeRequest = IncomingMessage & { readonly body?: unknown; readonly stream?: ServerHttp2Stream }
 
 /** A response of `node:http`, or of Node's HTTP/2 with the same methods. */
-export type NodeResponse = ServerResponse & { readonly stream?: ServerHttp2Stream }
+type NodeResponse = ServerResponse & { readonly stream?: ServerHttp2Stream }
 
 /** A request to one of our operations, on a Node server. */
 interface Exchange<Raw> {

@@ -1,13 +1,14 @@
 import { keyPrefixRule } from '../keys/api-key.ts'
 import type { KeyContext } from '../keys/key-context.ts'
-import type { CallingKey } from '../keys/key-record.ts'
 import type { KeyStore } from '../keys/key-store.ts'
 import { type CheckNames, checkNamesRule } from '../operations/check-names.ts'
+import { type ClaimRecord, claimRecordRule } from '../operations/preview-domains.ts'
 import { hasMethods, isFunction, matches, optional, type Rule, type Rules } from '../options.ts'
 import type { DomainStore } from '../store/contract.ts'
+import { type WaitingStore, waitingRule } from '../store/waiting.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 import { timeLimitRule } from '../time/deadline.ts'
-import type { FailureContext } from './failure.ts'
+import type { CallContext, FailureContext } from './failure.ts'
 import type { RateLimiter } from './limits.ts'
 import type { HandlerRequest, OperationName } from './request.ts'
 import { type OperationResult, operationNames, operations } from './routes.ts'
@@ -62,6 +63,7 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
    * | `delete` | `POST /v1/domains/delete` |
    * | `list` | `GET /v1/domains` |
    * | `export` | `GET /v1/domains/export` |
+   * | `waiting` | `GET /v1/domains/waiting`: the names that wait to be registered |
    */
   operations?: readonly OperationName[] | undefined
   /**
@@ -70,6 +72,16 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
    * rules of overlap alone decide.
    */
   checkNames?: CheckNames | undefined
+  /**
+   * Keeps names that `checkNames` refuses with `waits`. Also run {@link startRetrying}, which registers them once
+   * `checkNames` allows that. Default: a name that is refused is forgotten.
+   */
+  waiting?: WaitingStore | undefined
+  /**
+   * Returns the record that a preview shows beside a name that another team has, such as `verification.record`: a
+   * promise that you look at claims. Default: no record.
+   */
+  claimRecord?: ClaimRecord | undefined
   /** The prefix of API keys: ASCII letters and digits. Default `svc`. */
   keyPrefix?: string | undefined
   /** Limits how often each API key may call: consumes a point for each authenticated call. Default: no limit. */
@@ -129,18 +141,14 @@ export interface HandlerSettings<Request extends HandlerRequest = HandlerRequest
  * A call that has returned 200, or 503 after its names were saved. The type of `data` depends on `operation`. After a
  * 503, `data` contains the saved results.
  */
-export type ResultContext<Request extends HandlerRequest = HandlerRequest> = OperationResult & {
-  /** The call; with an adapter, `request.raw` is the framework's request. */
-  readonly request: Request
-  readonly keyContext: KeyContext
-  /** The key of the call; `undefined` if you pass your own `authenticate`. */
-  readonly key: CallingKey | undefined
-  readonly status: 200 | 503
-  /** Milliseconds from the call to its response; for an export, to the start of the response. */
-  readonly duration: number
-  /** The ID of the request in the framework, the same as for `onError`; see {@link HandlerRequest.id}. */
-  readonly requestId: string | undefined
-}
+export type ResultContext<Request extends HandlerRequest = HandlerRequest> = OperationResult &
+  CallContext<Request> & {
+    readonly keyContext: KeyContext
+    readonly teamId: string
+    readonly status: 200 | 503
+    /** Milliseconds from the call to its response; for an export, to the start of the response. */
+    readonly duration: number
+  }
 
 /** The path of the operations, for adapters that do their own routing. */
 export interface PathOption {
@@ -166,6 +174,8 @@ export const handlerRules = {
   },
   authenticate: { holds: optional(isFunction), expected: 'a function from a request to a KeyContext' },
   checkNames: checkNamesRule,
+  claimRecord: claimRecordRule,
+  waiting: waitingRule,
   keyPrefix: keyPrefixRule,
   rateLimiter: {
     holds: optional(limiter => hasMethods(limiter, 'consume')),
@@ -183,9 +193,15 @@ export const handlerRules = {
 } as const satisfies Rules
 
 /** @throws {TypeError} if the store lacks a method that an operation needs. */
-export function requireOffer({ store, operations: offered = DEFAULT_OPERATIONS, checkNames }: HandlerSettings): void {
+export function requireOffer({
+  store,
+  operations: offered = DEFAULT_OPERATIONS,
+  checkNames,
+  waiting,
+}: HandlerSettings): void {
   if (checkNames && !hasMethods(store, 'find'))
     throw new TypeError('The option "checkNames" needs a method "find", which the store does not have')
+  if (offered.includes('waiting') && !waiting) throw new TypeError('The operation "waiting" needs the option "waiting"')
   for (const name of offered) {
     const { needs } = operations[name]
     if (needs && !hasMethods(store, needs))

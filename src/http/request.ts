@@ -20,7 +20,7 @@ interface BodyLimits {
 }
 
 /** The names of the operations that a handler may offer. */
-export type OperationName = 'create' | 'preview' | 'delete' | 'list' | 'export'
+export type OperationName = 'create' | 'preview' | 'delete' | 'list' | 'export' | 'waiting'
 
 /** A request, in the same form from every adapter. */
 export interface HandlerRequest {
@@ -28,7 +28,7 @@ export interface HandlerRequest {
   readonly operation?: OperationName | undefined
   /** The ID of the request, if the framework assigns one. This ID is passed to `onError`, `onResult` and the log. */
   readonly id?: string | undefined
-  /** The decoded query parameters, for `list` and `export`. A parameter that is sent several times is an array. */
+  /** The decoded query parameters, of a GET. A parameter that is sent several times is an array. */
   readonly query?: Query | undefined
   /**
    * Returns the value of a header.

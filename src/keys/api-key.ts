@@ -1,5 +1,5 @@
 import { matches, optional, type Rule, type Rules, requireOptions } from '../options.ts'
-import { sha256, toHex } from './sha256.ts'
+import { sha256, toHex } from '../runtime/sha256.ts'
 
 /**
  * The parts of an API key. These parts prove nothing about the caller until a {@link KeyStore} finds the hash of the

@@ -17,28 +17,46 @@ interface Waiting {
   sweeps: number
   refusals: number
   lastFailure: string | null
-  /** For a release after a transfer: the ID of the registration that must be pushed first. */
+  /** For a release after a transfer: the ID of the pending registration that must be pushed first. */
   follows: string | undefined
 }
 
 export function createMemoryOutbox(): StoreOutbox & { has(domainId: string): boolean } {
   /** Keyed by `domainId`. */
   const changes = new Map<string, Waiting>()
+  /** The changes that follow a registration, by its ID. */
+  const followers = new Map<string, readonly Waiting[]>()
   const after = (milliseconds: number) => performance.now() + milliseconds
 
   function add(registration: Registration, kind: Change['kind'], wait: number, follows?: string): void {
     const change = changeOf(registration, kind)
-    changes.set(change.domainId, { change, due: after(wait), sweeps: 0, refusals: 0, lastFailure: null, follows })
+    if (kind === 'released') follow(change.domainId, undefined)
+    const waiting = { change, due: after(wait), sweeps: 0, refusals: 0, lastFailure: null, follows: undefined }
+    changes.set(change.domainId, waiting)
+    setFollowed(waiting, follows)
+  }
+
+  function remove(domainId: string): boolean {
+    follow(domainId, undefined)
+    return changes.delete(domainId)
+  }
+
+  /** Replaces the ID that changes follow, when its registration is no longer pending. */
+  function follow(domainId: string, next: string | undefined): void {
+    for (const waiting of followers.get(domainId) ?? []) setFollowed(waiting, next)
+    followers.delete(domainId)
+  }
+
+  function setFollowed(waiting: Waiting, domainId: string | undefined): void {
+    waiting.follows = domainId
+    if (domainId !== undefined) followers.set(domainId, [...(followers.get(domainId) ?? []), waiting])
   }
 
   return {
     add,
 
     transfer(former, registration, wait) {
-      if (!former.synchronized) {
-        for (const waiting of changes.values())
-          if (waiting.follows === former.domainId) waiting.follows = registration.domainId
-      }
+      if (!former.synchronized) follow(former.domainId, registration.domainId)
       add(former, 'released', wait, registration.domainId)
       add(registration, 'registered', 0)
     },
@@ -54,8 +72,7 @@ export function createMemoryOutbox(): StoreOutbox & { has(domainId: string): boo
 
     take({ lines, lease, lot }) {
       const [now, latest] = [after(0), after(LONGEST_WAIT + lease)]
-      const isDue = ({ due, follows = '' }: Waiting) =>
-        (due <= now || due > latest) && changes.get(follows)?.change.kind !== 'registered'
+      const isDue = ({ due, follows }: Waiting) => (due <= now || due > latest) && follows === undefined
       const due = [...changes.values()].filter(isDue).sort((one, other) => one.due - other.due)
       for (const { line, limit } of lines) {
         const inLine = due.filter(waiting => lineOf(waiting) === line)
@@ -73,7 +90,7 @@ export function createMemoryOutbox(): StoreOutbox & { has(domainId: string): boo
     finish(pushed) {
       for (const { domainId, kind } of pushed) {
         const waiting = changes.get(domainId)
-        if (waiting?.change.kind === kind) changes.delete(domainId)
+        if (waiting?.change.kind === kind) remove(domainId)
         else if (waiting) waiting.due = after(0)
       }
     },
@@ -96,7 +113,7 @@ export function createMemoryOutbox(): StoreOutbox & { has(domainId: string): boo
       return failed.length
     },
 
-    settle: domainIds => domainIds.filter(domainId => changes.delete(domainId)).length,
+    settle: domainIds => domainIds.filter(remove).length,
 
     stats: () => toStats([...changes.values()]),
 

@@ -1,5 +1,5 @@
 import { optional, requireOptions } from '../options.ts'
-import type { Name } from '../rules/name.ts'
+import { type Name, wildcardsAbove } from '../rules/name.ts'
 import { isSeparated } from '../rules/overlap.ts'
 import type { LookUpResult, NamesBelow, Registration, Team } from '../rules/registration.ts'
 import { createUuidGenerator, timeOfUuid } from '../runtime/uuid.ts'
@@ -102,10 +102,11 @@ export function createMemoryBackend(): StoreBackend {
     return teamId === undefined ? all : all.filter(stored => stored.teamId === teamId)
   }
 
-  function find({ teamId, domains, bases, needsCount }: LookUp): LookUpResult {
+  function find({ teamId, domains, covered = [], bases, needsCount }: LookUp): LookUpResult {
     const all = bases.length === 0 ? [] : findAll()
+    const found = findByDomain([...domains, ...covered.flatMap(wildcardsAbove)])
     return {
-      registrations: findByDomain(domains).map(toRegistration),
+      registrations: [...new Set(found)].map(toRegistration),
       below: bases.map(base => findBelow(base, all, teamId)),
       ...(needsCount && { teamCount: findAll(teamId).length }),
     }

@@ -45,7 +45,9 @@ export type Paths<Path extends string, Name extends OperationName> = Record<
 > & {
   [Suffix in Exclude<Name, 'create' | 'list'> as `${Path}/${Suffix}`]: Suffix extends 'export'
     ? { get: ReadOperation<ExportResponse> }
-    : { post: Operation }
+    : Suffix extends 'waiting'
+      ? { get: ReadOperation }
+      : { post: Operation }
 }
 
 /** The description of an operation, without its method, path and error responses. */
@@ -99,6 +101,9 @@ const results = (schema: SchemaName, examples: Examples) =>
   )
 const createdAt = ['2026-01-02T03:04:05.678Z', '2026-01-03T03:04:05.678Z']
 const listed = ids.map((domainId, index) => ({ domain: domains[index], domainId, createdAt: createdAt[index] }))
+const pageOf = (registrations: typeof listed, next: string | null | undefined) => ({
+  data: { domains: registrations, next, operations: ['create', 'preview', 'delete', 'list', 'export'] },
+})
 const text = (summary: string, lines: readonly string[]) => ({
   schema: { type: 'string' },
   examples: { lines: { summary, value: lines.join('') } },
@@ -166,8 +171,18 @@ If the same call is sent again, the results are \`missing\`.`,
     description: 'Lists the registrations of one team page by page, even if the team is suspended.',
     parameters: [requests.list],
     success: json('A page of registrations.', 'ListDomainsResponse', {
-      page: { summary: 'A page that is not the last one', value: { data: { domains: listed, next: ids[1] } } },
-      last: { summary: 'The last page', value: { data: { domains: [], next: null } } },
+      page: { summary: 'A page that is not the last one', value: pageOf(listed, ids[1]) },
+      last: { summary: 'The last page', value: pageOf([], null) },
+    }),
+  },
+  waiting: {
+    operationId: 'listWaitingDomains',
+    summary: 'List the hostnames of a team that wait to be registered',
+    description: `Lists the hostnames of one team that could not be registered yet, in the order of their names. The \
+server tries them again by itself. Nothing is reserved: another team may register them first.`,
+    parameters: [requests.waiting],
+    success: json('The hostnames that wait.', 'ListWaitingResponse', {
+      none: { summary: 'No hostname waits', value: { data: { domains: [] } } },
     }),
   },
   export: {

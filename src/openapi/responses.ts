@@ -1,6 +1,6 @@
 import { ApiError, type ErrorCode } from '../errors/api-error.ts'
 import * as make from '../errors/call-errors.ts'
-import { toMarkdownList } from '../wire/result-schemas.ts'
+import { toMarkdownList } from './result-schemas.ts'
 import { type JsonSchema, refer } from './schemas.ts'
 
 /** A Media Type Object of OpenAPI: the schema and the examples of a body. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { requests } from '../wire/requests.ts'
-import * as responses from '../wire/result-schemas.ts'
+import * as responses from './result-schemas.ts'
 
 /** A schema of JSON Schema, draft 2020-12. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
@@ -32,6 +32,8 @@ const named = {
   DeleteTotals: responses.deleteTotals,
   ListDomainsResponse: responses.listDomainsResponse,
   ListedDomain: responses.listedDomain,
+  ListWaitingResponse: responses.listWaitingResponse,
+  WaitingDomain: responses.waitingDomain,
   DomainsChanged: responses.domainsChanged,
   DomainChange: responses.domainChange,
   ErrorResponse: responses.errorResponse,

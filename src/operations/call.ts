@@ -23,8 +23,8 @@ export interface OperationOptions {
  */
 export interface CallProgress {
   /** The step that the call has begun, named after the function that performs it. */
-  step?: 'findTeam' | 'checkNames' | 'find' | 'register' | 'synchronize' | 'release' | 'list'
-  /** The results, once the call has created registrations. They stay saved even if the call then fails with 503. */
+  step?: 'findTeam' | 'checkNames' | 'find' | 'register' | 'synchronize' | 'release' | 'list' | 'waiting'
+  /** The results, once everything is saved. It stays saved even if the call then fails with 503. */
   saved?: RegisterDomainsResponse
   /** What subscribers get. It contains no hostname. */
   readonly traced: TraceContext
@@ -88,7 +88,6 @@ export async function openBatch({ keyContext, input, store, progress }: Operatio
   const { teamId, domains: inputs } = readFields('body', input, keyContext)
   progress.traced.count = inputs.length
   const team = await requireActiveTeam(teamId, keyContext, store, deadline, progress)
-  progress.traced.teamId = team.id
   return { team, inputs, submitted: inputs.map(readSubmitted) }
 }
 
@@ -117,6 +116,7 @@ export async function requireTeam(
   if (!team || (keyContext.type === 'organization' && team.organizationId !== keyContext.organizationId)) {
     throw teamNotFound()
   }
+  progress.traced.teamId = team.id
   return team
 }
 

@@ -4,12 +4,13 @@ import { isFunction, isText, optional, type Rule } from '../options.ts'
 import { isAddress, isWildcard } from '../rules/name.ts'
 import { createHoldings, findBases, judge } from '../rules/overlap.ts'
 import type { Team } from '../rules/registration.ts'
-import type { DnsRecord, NameRefusal, Submitted } from '../rules/submitted.ts'
-import { createLookUp } from '../store/create-request.ts'
+import { type NameRefusal, readDnsRecord, type Submitted } from '../rules/submitted.ts'
+import type { WaitingStore } from '../store/waiting.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 import { type Deadline, runWithin, waitForStore } from '../time/deadline.ts'
 import { invalidCodes } from '../wire/results.ts'
 import { type OperationCall, type OperationOptions, requireMethod, tryStore } from './call.ts'
+import { createLookUp } from './create-request.ts'
 
 /** A name that a call would newly register. */
 export interface ProposedName {
@@ -53,12 +54,20 @@ export interface CheckedOptions extends OperationOptions {
    * lookup more. Default: the rules of overlap alone decide.
    */
   checkNames?: CheckNames | undefined
+  /**
+   * Keeps the names that `checkNames` refuses with `waits`, until {@link startRetrying} registers them. Default: a name
+   * that is refused is forgotten.
+   */
+  waiting?: WaitingStore | undefined
 }
 
 export const checkNamesRule: Rule = {
   holds: optional(isFunction),
   expected: 'a function that takes an array of names',
 }
+
+/** Completes a refusal that may end without being kept. */
+export const toSend = (message: string) => `${message} Send it again later.`
 
 /**
  * Asks the application about the names of a call that may be newly registered: all that are valid, not registered by
@@ -69,7 +78,7 @@ export const checkNamesRule: Rule = {
  *   that was not asked about is marked, and is not registered even if it becomes free before the call saves.
  */
 export async function askAboutNames(
-  { keyContext, store, options: { checkNames }, progress }: OperationCall<CheckedOptions>,
+  { keyContext, store, options: { checkNames, waiting }, progress }: OperationCall<CheckedOptions>,
   team: Team,
   names: readonly Submitted[],
   deadline: Deadline,
@@ -113,7 +122,9 @@ export async function askAboutNames(
     if (answer === null) return name
     if (!answer) return { ...name, answer: 'not asked' }
     const { code, message, reason = 'not_allowed', record } = answer
-    return { ...name, answer: { code, message, reason, ...(record && { record: toRecord(record) }) } }
+    const waits = answer.waits === true && waiting !== undefined
+    const more = { ...(record && { record: readDnsRecord(record) }), ...(waits && { waits }) }
+    return { ...name, answer: { code, message: answer.waits && !waits ? toSend(message) : message, reason, ...more } }
   })
 }
 
@@ -124,22 +135,17 @@ const listCodes = () => Object.keys(invalidCodes).filter(code => code !== 'inter
 
 function isAnswer(answer: unknown): answer is NameRefusal | null {
   if (answer === null) return true
-  const { code, message, reason, record } = (answer ?? {}) as Partial<Record<keyof NameRefusal, unknown>>
+  const { code, message, reason, record, waits } = (answer ?? {}) as Partial<Record<keyof NameRefusal, unknown>>
   const isReason = reason === undefined || isWord(reason)
-  return (
-    listCodes().includes(code as string) && isWord(message) && isReason && (record === undefined || isRecord(record))
-  )
+  const isRecord = record === undefined || readDnsRecord(record) !== undefined
+  if (waits !== undefined && typeof waits !== 'boolean') return false
+  return listCodes().includes(code as string) && isWord(message) && isReason && isRecord
 }
 
 const isWord = (value: unknown): value is string => isText(value) && value !== ''
 
-const isRecord = (value: unknown): value is DnsRecord =>
-  typeof value === 'object' && value !== null && Object.values(toRecord(value as DnsRecord)).every(isWord)
-
-const toRecord = ({ type, name, host, zone, value }: DnsRecord): DnsRecord => ({ type, name, host, zone, value })
-
 const wrongAnswer = () =>
   new TypeError(
     '"checkNames" must return an array with one entry for each name: null, or an object with a "code" ' +
-      `(${listCodes().join(', ')}), a "message", and perhaps a "reason" and a "record"`,
+      `(${listCodes().join(', ')}), a "message", and perhaps a "reason", a "record" and "waits"`,
   )

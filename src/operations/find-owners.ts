@@ -1,5 +1,5 @@
 import { classifyHostname, type InvalidHostname } from '../hostname/classify.ts'
-import { ancestorsOf, baseOf, isWildcard, type Name, wildcardOver } from '../rules/name.ts'
+import { baseOf, isWildcard, type Name, wildcardsAbove } from '../rules/name.ts'
 import { covers } from '../rules/overlap.ts'
 import { NO_CALLING_TEAM, type Registration } from '../rules/registration.ts'
 import { toName } from '../rules/submitted.ts'
@@ -46,8 +46,8 @@ export async function findOwners(store: DomainStore, hostnames: readonly string[
   for (let start = 0; start < hostnames.length; start += MOST_AT_ONCE) {
     if (start > 0) await letOthersRun()
     const batch = hostnames.slice(start, start + MOST_AT_ONCE).map(hostname => ({ hostname, name: readHost(hostname) }))
-    const domains = new Set(batch.flatMap(({ name }) => (name ? coveringDomains(name) : [])))
-    const { registrations } = await find({ teamId: NO_CALLING_TEAM, domains: [...domains], bases: [] })
+    const domains = [...new Set(batch.flatMap(({ name }) => name?.domain ?? []))]
+    const { registrations } = await find({ teamId: NO_CALLING_TEAM, domains, covered: domains, bases: [] })
     const found = new Map(registrations.map(registration => [registration.domain, registration]))
     for (const { hostname, name } of batch) {
       const registration = name ? findCovering(name, found) : null
@@ -78,10 +78,7 @@ async function explainNone(
 }
 
 /** The names that cover a name: itself and the wildcards above it, nearest first. */
-export const coveringDomains = ({ domain }: Name): readonly string[] => [
-  domain,
-  ...ancestorsOf(domain).map(wildcardOver),
-]
+export const coveringDomains = ({ domain }: Name): readonly string[] => [domain, ...wildcardsAbove(domain)]
 
 /** @param found The registrations by their domain. */
 export function findCovering(

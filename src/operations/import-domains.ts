@@ -6,9 +6,10 @@ import type { Registration } from '../rules/registration.ts'
 import { isName, readSubmitted } from '../rules/submitted.ts'
 import { timeOfUuid } from '../runtime/uuid.ts'
 import { type DomainStore, MOST_AT_ONCE } from '../store/contract.ts'
-import { createImportRequest } from '../store/create-request.ts'
+import { readIsoTime } from '../time/iso-time.ts'
 import { letOthersRun } from '../time/let-others-run.ts'
 import { requireMethod } from './call.ts'
+import { createImportRequest } from './create-request.ts'
 
 /** A registration to import: what {@link eachRegistration} yields, or a line of an export. */
 export interface RegistrationToImport {
@@ -159,17 +160,11 @@ function readRow(given: RegistrationToImport, latest: number): Readable | Unread
     return { code: 'invalid_domain', message: 'The "registrableDomain" is neither the name nor above it.' }
   const domainId = given.domainId.toLowerCase()
   if (!UUID_7.test(domainId) || timeOfUuid(domainId) > latest) return toRejection('invalid_id')
-  const createdAt = new Date(given.createdAt)
-  const time = createdAt.getTime()
-  if (!(time >= 0 && time <= latest) || isChanged(given.createdAt, createdAt)) return toRejection('invalid_date')
+  const createdAt = isText(given.createdAt) ? readIsoTime(given.createdAt) : new Date(given.createdAt)
+  const time = Number(createdAt)
+  if (!createdAt || !(time >= 0 && time <= latest)) return toRejection('invalid_date')
   return { row: { domainId, domain, registrableDomain, teamId, createdAt, synchronized }, todaysDomain }
 }
-
-/**
- * Returns whether `Date` read a string as a different time. For example, `Date` reads "2020-02-31" as a day in March,
- * and a time without a zone as local time.
- */
-const isChanged = (given: Date | string, read: Date): boolean => isText(given) && given !== read.toJSON()
 
 /** A UUID of version 7 (RFC 9562, section 5.7). */
 const UUID_7 = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/

@@ -1,7 +1,7 @@
 import type { ApiError } from '../errors/api-error.ts'
 import { domainLimitReached, internalError } from '../errors/call-errors.ts'
 import { describe } from '../options.ts'
-import { isCount, isWithinLimit } from '../store/create-request.ts'
+import { isCount, isWithinLimit } from './create-request.ts'
 
 /**
  * Returns how many more names a team may have; below 0 if it has more than its limit.

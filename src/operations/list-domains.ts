@@ -53,9 +53,9 @@ export async function listDomains(
 }
 
 /** {@link listDomains}. */
-export const listOperation: Operation<ListDomainsResponse> = { scope: 'domains:read', needs: 'list', perform: list }
+export const listOperation: Operation<ListDomainsResponse> = { scope: 'domains:read', needs: 'list', perform: listTeam }
 
-async function list(
+async function listTeam(
   { keyContext, input, store, progress }: OperationCall,
   deadline: Deadline,
 ): Promise<ListDomainsResponse> {

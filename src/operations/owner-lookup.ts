@@ -2,7 +2,8 @@ import { createFailureLog, ignoreErrors } from '../errors/failure-log.ts'
 import { countRule, isFunction, optional, requireOptions } from '../options.ts'
 import { ancestorsOf, isWildcard, type Name, wildcardOver } from '../rules/name.ts'
 import type { Change, Registration } from '../rules/registration.ts'
-import type { DomainStore } from '../store/contract.ts'
+import { type DomainStore, MOST_AT_ONCE } from '../store/contract.ts'
+import { createCache } from '../time/cache.ts'
 import { createDeadline, timeLimitRule } from '../time/deadline.ts'
 import { requireMethod } from './call.ts'
 import { coveringDomains, findCovering, findOwners, readHost } from './find-owners.ts'
@@ -21,6 +22,19 @@ export interface OwnerLookupOptions {
   onError?: ((error: unknown) => unknown) | undefined
 }
 
+/** How many queries of the store run at once. */
+const MOST_QUERIES = 4
+/** How many hosts may wait for a query. */
+const MOST_WAITING = 10_000
+/** For how many milliseconds a host whose owner is known waits for the store. */
+const PATIENCE = 250
+
+interface WaitingHost {
+  readonly domain: string
+  resolve(registration: Registration | null): void
+  reject(error: unknown): void
+}
+
 /** What {@link createOwnerLookup} returns. */
 export interface OwnerLookup {
   /**
@@ -28,7 +42,7 @@ export interface OwnerLookup {
    *
    * @param host The value of a `Host` header: in any case, with or without a port.
    * @returns `null` if no registration covers the host, or it is not a hostname.
-   * @throws The failure of the store, if nothing is remembered about the host.
+   * @throws The failure of the store, if nothing is remembered about the host; also if 10,000 other hosts wait.
    */
   find(host: string): Promise<Registration | null>
   /** Forgets what changes concern. Call it from your store's `synchronize`. */
@@ -41,8 +55,10 @@ export interface OwnerLookup {
  *
  * - It remembers registrations, not hosts. A wildcard is remembered once, so hosts that somebody makes up below it
  *   displace nothing. Hosts without an owner are remembered apart, so they displace no owner either.
- * - Simultaneous questions about a host are one query.
- * - If the store fails, it returns what it last knew about the host, however old.
+ * - At most four queries run at once. Hosts that come meanwhile share the next one, so a flood of made-up hosts is a
+ *   few queries.
+ * - If the store fails, it returns what it last knew about the host, however old. If it is slow, a host with a known
+ *   owner waits for a quarter of a second.
  *
  * A change of another process shows once the time has passed, unless {@link OwnerLookup.forget} hears of it.
  *
@@ -67,10 +83,13 @@ export function createOwnerLookup(store: DomainStore, options: OwnerLookupOption
   const log = createFailureLog()
   const report = ignoreErrors(options.onError ?? ((error: unknown) => log(error, { step: 'looking up an owner' })))
   /** By the registered name, which may be a wildcard. */
-  const owners = createMemory<Registration>(maxRemembered)
+  const owners = createCache<Registration>(maxRemembered)
   /** By the host. */
-  const absences = createMemory<null>(maxRemembered)
-  const running = new Map<string, Promise<Registration | null>>()
+  const absences = createCache<null>(maxRemembered)
+  /** By the host. */
+  const asked = new Map<string, Promise<Registration | null>>()
+  const waiting = new Set<WaitingHost>()
+  let running = 0
 
   /** @returns `undefined` if nothing is known about the name. */
   function recall(name: Name, isFresh: boolean): Registration | null | undefined {
@@ -85,29 +104,79 @@ export function createOwnerLookup(store: DomainStore, options: OwnerLookupOption
     else absences.set(name.domain, null, Math.min(time, absenceTime))
   }
 
+  async function query(hosts: readonly WaitingHost[]): Promise<void> {
+    running += 1
+    try {
+      const domains = hosts.map(({ domain }) => domain)
+      const owners = await createDeadline(timeLimit).wait(findOwners(store, domains))
+      for (const [index, { resolve }] of hosts.entries()) resolve(owners[index]?.registration ?? null)
+    } catch (error) {
+      report(error)
+      for (const { reject } of hosts) reject(error)
+    } finally {
+      running -= 1
+      queryNext()
+    }
+  }
+
+  function queryNext(): void {
+    if (running === MOST_QUERIES || waiting.size === 0) return
+    const hosts: WaitingHost[] = []
+    for (const host of waiting) {
+      if (hosts.length === MOST_AT_ONCE) break
+      waiting.delete(host)
+      hosts.push(host)
+    }
+    query(hosts)
+  }
+
+  /** Waits for a query, and its answer, in all for the time limit. */
+  async function askStore(domain: string): Promise<Registration | null> {
+    if (waiting.size >= MOST_WAITING) throw new Error(`${MOST_WAITING} other hosts wait for the store`)
+    let host: WaitingHost | undefined
+    const answer = new Promise<Registration | null>((resolve, reject) => {
+      host = { domain, resolve, reject }
+      waiting.add(host)
+    })
+    queryNext()
+    try {
+      return await createDeadline(timeLimit).wait(answer)
+    } finally {
+      if (host) waiting.delete(host)
+    }
+  }
+
   async function ask(name: Name): Promise<Registration | null> {
     const { domain } = name
-    const isWanted = () => running.get(domain) === asked
-    const asked = (async () => {
+    const isWanted = () => asked.get(domain) === answer
+    const answer = (async () => {
       try {
-        const [owner] = await createDeadline(timeLimit).wait(findOwners(store, [domain]))
-        const registration = owner?.registration ?? null
+        const registration = await askStore(domain)
         // If a change came in the meantime, the answer may be older than the change.
         if (isWanted()) remember(name, registration, ownerTime)
         return registration
       } catch (error) {
-        report(error)
         const known = recall(name, false)
         if (known === undefined) throw error
         // Without this, every request would wait for a store that is down.
         if (isWanted()) remember(name, known, absenceTime)
         return known
       } finally {
-        if (isWanted()) running.delete(domain)
+        if (isWanted()) asked.delete(domain)
       }
     })()
-    running.set(domain, asked)
-    return asked
+    asked.set(domain, answer)
+    return answer
+  }
+
+  /** Returns what was known before if the store does not answer within a moment. */
+  async function askBriefly(name: Name, known: Registration, answer: Promise<Registration | null>) {
+    try {
+      return await createDeadline(PATIENCE).wait(answer)
+    } catch {
+      if (asked.get(name.domain) === answer) remember(name, known, absenceTime)
+      return known
+    }
   }
 
   return {
@@ -115,39 +184,21 @@ export function createOwnerLookup(store: DomainStore, options: OwnerLookupOption
       const name = typeof host === 'string' ? readHost(host) : null
       if (!name || isWildcard(name.domain)) return null
       const known = recall(name, true)
-      return known === undefined ? (running.get(name.domain) ?? ask(name)) : known
+      if (known !== undefined) return known
+      const answer = asked.get(name.domain) ?? ask(name)
+      const old = recall(name, false)
+      return old ? askBriefly(name, old, answer) : answer
     },
     forget(changes) {
       const domains = new Set(changes.map(({ domain }) => domain))
-      const isConcerned = (domain: string) =>
-        domains.has(domain) || ancestorsOf(domain).some(base => domains.has(wildcardOver(base)))
-      for (const domain of domains) owners.delete(domain)
-      for (const domain of [...absences.keys(), ...running.keys()].filter(isConcerned)) {
+      const isBelow = (host: string) => ancestorsOf(host).some(base => domains.has(wildcardOver(base)))
+      // Only a wildcard concerns other hosts than itself.
+      const hosts = [...domains].some(isWildcard) ? [...absences.keys(), ...asked.keys()].filter(isBelow) : []
+      for (const domain of [...domains, ...hosts]) {
+        owners.delete(domain)
         absences.delete(domain)
-        running.delete(domain)
+        asked.delete(domain)
       }
     },
-  }
-}
-
-/** A map with at most `most` entries, of which it drops the one that was not used for the longest time. */
-function createMemory<Value>(most: number) {
-  const entries = new Map<string, { readonly value: Value; readonly until: number }>()
-  return {
-    /** @param isFresh Whether the value counts only until its time is over. */
-    get(key: string, isFresh: boolean): Value | undefined {
-      const entry = entries.get(key)
-      if (!entry || (isFresh && performance.now() >= entry.until)) return undefined
-      entries.delete(key)
-      entries.set(key, entry)
-      return entry.value
-    },
-    set(key: string, value: Value, time: number): void {
-      entries.set(key, { value, until: performance.now() + time })
-      const [oldest] = entries.keys()
-      if (entries.size > most && oldest !== undefined) entries.delete(oldest)
-    },
-    delete: (key: string) => entries.delete(key),
-    keys: () => entries.keys(),
   }
 }

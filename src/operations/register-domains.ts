@@ -6,10 +6,12 @@ import { isFunction, optional } from '../options.ts'
 import type { Registration } from '../rules/registration.ts'
 import { isName } from '../rules/submitted.ts'
 import type { DomainStore } from '../store/contract.ts'
+import { waitingRule } from '../store/waiting.ts'
 import type { Deadline } from '../time/deadline.ts'
 import { countTotals, type DomainResult, type RegisterDomainsResponse, toInvalidResult } from '../wire/results.ts'
 import { callOperation, type Operation, openBatch, requireMethod } from './call.ts'
 import { askAboutNames, type CheckedOptions, checkNamesRule } from './check-names.ts'
+import { keepWaiting } from './keep-waiting.ts'
 import { isInternalError, type Outcome, registerNames } from './register-names.ts'
 
 /** Options of {@link registerDomains}. */
@@ -63,6 +65,7 @@ export const registerOperation: Operation<RegisterDomainsResponse, RegisterDomai
   rules: {
     checkNames: checkNamesRule,
     onError: { holds: optional(isFunction), expected: 'a function that takes an error' },
+    waiting: waitingRule,
   },
   async perform(call, deadline) {
     const { store, progress } = call
@@ -78,16 +81,17 @@ export const registerOperation: Operation<RegisterDomainsResponse, RegisterDomai
       throw internalError('The domains may or may not have been saved.', toOne(causes))
     for (const cause of causes) ignoreErrors(onError)(cause)
 
+    const told = await keepWaiting(call, team.id, names, outcomes, deadline)
     let used = 0
     const results = submitted.map((read, index) =>
-      toResult(inputs[index] as string, isName(read) ? (outcomes[used++] as Outcome) : read),
+      toResult(inputs[index] as string, isName(read) ? (told[used++] as Outcome) : read),
     )
     const totals = countTotals(results)
     const internal = outcomes.filter(isInternalError).length
     progress.traced.totals = { ...totals, invalid: totals.invalid - internal, internal_error: internal }
     if (internal > 0 && totals.created === 0) progress.traced.error = toOne(causes)
     const answer = { data: { results, totals } }
-    if (totals.created > 0) progress.saved = answer
+    progress.saved = answer
     progress.step = 'synchronize'
     await synchronize(outcomes, store, deadline)
     return answer

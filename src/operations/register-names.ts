@@ -5,8 +5,8 @@ import { judgeAll, type Verdict } from '../rules/overlap.ts'
 import type { LookUpResult, Registration, Team } from '../rules/registration.ts'
 import type { Submitted } from '../rules/submitted.ts'
 import type { DomainStore, SavedRegistrations } from '../store/contract.ts'
-import { countCreated, createRegistrationRequest } from '../store/create-request.ts'
-import { type Deadline, waitForStore } from '../time/deadline.ts'
+import { type Deadline, SHORTEST_TIMER, waitForStore } from '../time/deadline.ts'
+import { countCreated, createRegistrationRequest } from './create-request.ts'
 import { findLimitError } from './limit.ts'
 
 /** The outcome for a submitted name. */
@@ -76,7 +76,7 @@ export async function registerNames(registrar: Registrar, names: readonly Submit
 
   const isOver = ({ hasSucceeded, failures }: Progress) =>
     isFull ||
-    registrar.deadline.remaining() < SHORTEST_WAIT ||
+    registrar.deadline.remaining() < SHORTEST_TIMER ||
     (!hasSucceeded && failures >= mostFailuresInARow(groups.length))
   const { unfinished } = await isolate(groups, { attempt, isOver })
   const alone = [...unfinished.values()].flatMap(failure => (failure?.isAlone ? failure.cause : []))
@@ -89,9 +89,6 @@ export async function registerNames(registrar: Registrar, names: readonly Submit
 const NOT_ASKED = 'Names became available after "checkNames" was asked about the call, so they were not registered'
 
 export const isInternalError = (outcome: Outcome) => outcome.status === 'invalid' && outcome.code === 'internal_error'
-
-/** The resolution of timers, in milliseconds. */
-const SHORTEST_WAIT = 1
 
 const unprocessed = {
   status: 'invalid',
@@ -136,6 +133,8 @@ async function registerBatch(
   const request = createRegistrationRequest({ teamId, submitted: part, timeLimit, limit, willSave })
   const registered = await waitForStore(store, store.register(request), deadline, timeLimit)
   const found = requireFound(registered)
+  // The store has run `decide` on these findings, perhaps after others, and returns only the findings: a store of an
+  // application need not hand on verdicts. So the names are judged once more.
   if (!limit) return { outcomes: toOutcomes(part, judgeAll(teamId, part, found), registered, ownIds) }
   const verdicts = judgeAll(teamId, names, found)
   const limitError = findLimitError(limit.maxDomains, found.teamCount, countCreated(verdicts))

@@ -1,5 +1,6 @@
 import { isText, type Rule, requireOptions } from '../options.ts'
 import type { DomainStore, TransferFindings } from '../store/contract.ts'
+import { type WaitingStore, waitingRule } from '../store/waiting.ts'
 import { CALL_TIME_LIMIT, createDeadline } from '../time/deadline.ts'
 import { requireActiveTeam, requireMethod } from './call.ts'
 import { eachPageHeld } from './each-registration.ts'
@@ -103,6 +104,8 @@ export async function transfer(store: DomainStore, options: TransferOptions): Pr
  * @param store A bundled store, or one that has the methods `list` and `release`.
  * @param teamId The ID of the team, which may no longer exist. Suspend the team first: names that the team registers in
  *   the meantime stay registered.
+ * @param options `waiting`: the store of the names that wait. Without it, the team's names there would be registered
+ *   later, unless the team is suspended.
  * @returns How many registrations were released.
  * @throws {TypeError} if the store has no `list` or no `release`, or if the ID is not a string.
  * @throws The failure of the store.
@@ -110,9 +113,22 @@ export async function transfer(store: DomainStore, options: TransferOptions): Pr
  * @example
  * await releaseAll(store, '7') // 2150
  */
-export async function releaseAll(store: DomainStore, teamId: string): Promise<number> {
+export async function releaseAll(
+  store: DomainStore,
+  teamId: string,
+  options: { readonly waiting?: WaitingStore | undefined } = {},
+): Promise<number> {
+  requireOptions(options, { waiting: waitingRule })
+  const { waiting } = options
   const release = requireMethod(store, 'release')
   if (!isText(teamId)) throw new TypeError('The ID of a team must be a string')
+  if (waiting) {
+    const names = await waiting.list(teamId)
+    await waiting.remove(
+      teamId,
+      names.map(({ domain }) => domain),
+    )
+  }
   let total = 0
   for await (const page of eachPageHeld(store, teamId)) {
     total += (

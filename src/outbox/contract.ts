@@ -1,3 +1,4 @@
+import { createBrand } from '../errors/brand.ts'
 import { isFunction, optional, type Rule } from '../options.ts'
 import type { Change, Registration } from '../rules/registration.ts'
 import type { Awaitable } from '../time/awaitable.ts'
@@ -92,12 +93,13 @@ export interface Outbox {
    * not stay new forever.
    *
    * Teams MUST take turns: however many changes one team has, another team's changes are not left out. Of each team,
-   * the changes that have been due the longest MUST come first. {@link inTurns} chooses this way. A hundred teams are
-   * enough, if one of them has the change that has been due the longest.
+   * the changes that have been due the longest MUST come first. {@link inTurns} chooses this way. A hundred teams with
+   * a due change are enough, if one of them has the change that has been due the longest.
    *
-   * A release that follows a registration MUST be left out while that registration is pending. A change whose due time
-   * is more than an hour plus a lease ahead MUST count as due: no wait is that long, so a clock was wrong when the
-   * change was postponed.
+   * A release that follows a registration MUST be left out while that registration is pending, and SHOULD cost a sweep
+   * nothing meanwhile: whatever ends the registration (`finish`, `settle`, its release) lets the release go. A change
+   * whose due time is more than an hour plus a lease ahead MUST count as due: no wait is that long, so a clock was
+   * wrong when the change was postponed.
    */
   take(request: TakeRequest): Awaitable<readonly LeasedChange[]>
   /**
@@ -178,16 +180,12 @@ export class MonitorUnavailableError extends Error {
   constructor(message: string, { retryAfter, ...options }: ErrorOptions & { retryAfter?: number | undefined } = {}) {
     super(message, options)
     this.retryAfter = retryAfter
+    unavailable.put(this)
   }
 }
 
-/**
- * Compares names instead of using `instanceof`: if both the ESM and the CommonJS files are loaded, there are two such
- * classes.
- */
-export function isMonitorUnavailable(error: unknown): error is MonitorUnavailableError {
-  return error instanceof Error && error.name === 'MonitorUnavailableError'
-}
+const unavailable = createBrand<MonitorUnavailableError>('MonitorUnavailableError')
+export const isMonitorUnavailable = (error: unknown) => unavailable.isOn(error)
 
 /**
  * Called for each change that the monitor refused when it was pushed alone. Also called once, without a change, if a

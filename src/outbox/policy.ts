@@ -45,7 +45,7 @@ export function drawFirst(random: () => number): readonly Line[] {
 }
 
 /** The answer of the monitor to the last push of a change, and how many changes that push had. */
-export type Answer = 'accepted' | 'denied alone' | 'unavailable alone' | 'failed with others' | 'not pushed'
+type Answer = 'accepted' | 'denied alone' | 'unavailable alone' | 'failed with others' | 'not pushed'
 
 /** A row of the policy. */
 export interface PolicyRow {

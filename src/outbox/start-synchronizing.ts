@@ -1,7 +1,8 @@
 import { createFailureLog, ignoreErrors } from '../errors/failure-log.ts'
 import { isFunction, optional, requireOptions } from '../options.ts'
-import { createDeadline, timeLimitRule } from '../time/deadline.ts'
+import { timeLimitRule } from '../time/deadline.ts'
 import { letOthersRun } from '../time/let-others-run.ts'
+import { startLoop } from '../time/loop.ts'
 import { onErrorRule, type SweepOptions, type SweepResult, type SynchronizationErrorHandler } from './contract.ts'
 
 /** Options of {@link startSynchronizing}. */
@@ -75,25 +76,14 @@ export function startSynchronizing(
   const logFailure = createFailureLog()
   const log = (error: unknown) => logFailure(error, { step: 'sweeping the store' })
   let pause = interval
-  let sweeping: Promise<void> = Promise.resolve()
-  let timer = schedule(0)
 
-  function schedule(milliseconds: number) {
-    const scheduled = setTimeout(() => {
-      sweeping = sweep()
-    }, milliseconds)
-    // In browsers and Workers, a timer is a number, and does not keep the process alive.
-    if (typeof scheduled === 'object') scheduled.unref()
-    return scheduled
-  }
-
-  async function sweep(): Promise<void> {
+  const loop = startLoop(async () => {
     const { hasFailed, retryAfter = 0 } = await drain()
     pause = hasFailed ? Math.max(interval, Math.min(2 * pause, LONGEST_PAUSE)) : interval
     // If a gateway has said when to retry, the loop need not wait for the whole interval.
     const asked = retryAfter > 0 ? Math.min(retryAfter + CLOCKS_DIFFER, LONGEST_PAUSE) : pause
-    if (!isStopped) timer = schedule(hasFailed ? Math.max(pause, asked) : asked)
-  }
+    return hasFailed ? Math.max(pause, asked) : asked
+  })
 
   /** Sweeps again as long as changes are pushed. `hasFailed`: some changes were due, but none was pushed. */
   async function drain(): Promise<{ readonly hasFailed: boolean; readonly retryAfter?: number | undefined }> {
@@ -120,10 +110,9 @@ export function startSynchronizing(
       requireOptions(options, { timeLimit: timeLimitRule })
       const { timeLimit = DEFAULT_STOP_TIME_LIMIT } = options
       isStopped = true
-      clearTimeout(timer)
       const abort = () => stopping.abort(new Error('Synchronizing was stopped'))
       const aborting = setTimeout(abort, timeLimit - Math.min(ABORTED_WITHIN, timeLimit / 2))
-      await Promise.resolve(createDeadline(timeLimit).wait(sweeping)).catch(() => {})
+      await loop.stop(timeLimit)
       clearTimeout(aborting)
     },
   }

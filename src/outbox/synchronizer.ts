@@ -1,7 +1,7 @@
 import { type Failure, type Isolated, isolate, type Progress } from '../isolate.ts'
 import type { Registration } from '../rules/registration.ts'
 import { trace } from '../runtime/tracing.ts'
-import { createDeadline, type Deadline, runWithin } from '../time/deadline.ts'
+import { createDeadline, type Deadline, runWithin, SHORTEST_TIMER } from '../time/deadline.ts'
 import {
   changeOf,
   isMonitorUnavailable,
@@ -38,8 +38,6 @@ const DEFAULT_MAX_PUSHES = 20
 const pushingTime = (timeLimit: number) => 2 * timeLimit
 /** The length of a lease, 90 seconds by default. A process must have stopped pushing before its lease expires. */
 export const leaseFor = (timeLimit: number) => 3 * timeLimit
-/** The resolution of timers, in milliseconds. */
-const SHORTEST_WAIT = 1
 
 /** The changes of a call or a sweep. */
 interface Work {
@@ -85,7 +83,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
 
   /** Pushes changes, and postpones those that were not accepted. */
   async function pushAll(work: Work): Promise<Outcome> {
-    const isTurn = await turns.enter(work.deadline, work.signal)
+    const isTurn = await turns.enter({ ...work, teamId: work.changes[0]?.teamId })
     try {
       // Without a turn, there is no time to push anything.
       const outcome = toOutcome(work, await pushInParts(isTurn ? work : { ...work, findMore: undefined }))
@@ -98,7 +96,7 @@ export function createSynchronizer(options: SynchronizerOptions, outbox: Outbox)
   }
 
   async function pushInParts({ changes, findMore, learn, deadline, signal }: Work): Promise<Isolated<LeasedChange>> {
-    let slowest = SHORTEST_WAIT
+    let slowest = SHORTEST_TIMER
 
     /** @throws A failure of the store, which ends the work, unlike a failure of the monitor. */
     async function attempt(part: readonly LeasedChange[]): Promise<Failure | null> {

@@ -1,18 +1,22 @@
 import { requireOptions } from '../options.ts'
-import { readBoolean, readInteger } from '../store/rows.ts'
-import { createDeadline, type Deadline } from '../time/deadline.ts'
-import { type Database, type Settings, unprepared } from './connection.ts'
-import { type DriverOptions, driverRules, toDatabase } from './drivers.ts'
-import { findEngine } from './engines.ts'
-import { hasCode } from './failures.ts'
+import { readBoolean, readInteger } from '../sql/rows.ts'
+import { readColumns, requireTables } from '../sql/tables.ts'
+import { createDeadline } from '../time/deadline.ts'
+import type { Settings, Transaction } from './drivers/database.ts'
+import { type DriverOptions, driverRules, toDatabase } from './drivers/driver-options.ts'
+import { hasCode } from './drivers/failures.ts'
+import type { Engine } from './engines/engine.ts'
+import { findEngine } from './engines/find-engine.ts'
 import {
   createSchema,
   type PostgresSchemaOptions,
   SCHEMA_VERSION,
   schemaRule,
   type Tables,
+  toCameWith,
   toTables,
 } from './schema.ts'
+import { toArrays, unprepared } from './statements/sql.ts'
 import { retryConflicts } from './transaction.ts'
 
 /** Options of {@link migrate}. */
@@ -42,8 +46,8 @@ const races = new Set(['23505', '42P07', '42P06', '42710', '42P16', '40001', '40
  * If the tables are up to date, `migrate` only reads, and needs no CREATE privilege.
  *
  * @throws {TypeError} if an option is invalid or unknown.
- * @throws {Error} if a later version of this package created the tables, if some of them have been dropped, or if the
- *   role may not create them; then the message contains the SQL that allows it.
+ * @throws {Error} if a later version of this package created the tables, if some of them have been dropped or lack
+ *   columns, or if the role may not create them; then the message contains the SQL that allows it.
  *
  * @example
  * await migrate({ database: pool })
@@ -56,16 +60,9 @@ export async function migrate(options: MigrateOptions): Promise<void> {
   const deadline = createDeadline(timeLimit)
   const { schema } = toTables(options)
   async function create(): Promise<void> {
-    const { version, missing } = await findState(database, deadline, toTables(options))
-    if (version > SCHEMA_VERSION) {
-      throw new Error(`The tables have version ${version}; this package supports up to version ${SCHEMA_VERSION}`)
-    }
-    // A lost table is not recreated: with an empty table in its place, names could be registered twice.
-    if (missing !== null) {
-      throw new Error(`Tables have been dropped, or were not restored: ${missing}. Run "domain-registration doctor"`)
-    }
+    const engine = await findEngine(database, deadline)
+    const version = await checkTables((...statement) => database.send(deadline, ...statement), options, engine)
     if (version === SCHEMA_VERSION) return
-    const { isDistributed } = await findEngine(database, deadline)
     const timeouts = await database.send(deadline, findTimeouts)
     const settings: Settings = {
       transaction_isolation: 'read committed',
@@ -73,10 +70,11 @@ export async function migrate(options: MigrateOptions): Promise<void> {
     }
     await database.transact(deadline, settings, async ({ send, write }) => {
       const [found] = await send(findSchema, schema)
-      const statements = createSchema(options, isDistributed)
+      const statements = createSchema(options, engine)
       // The role may own its schema, but may not create one: then even CREATE SCHEMA IF NOT EXISTS fails.
       if (found && readBoolean(found.exists)) statements.shift()
       for (const text of statements) await write(unprepared(text))
+      await checkTables(send, options, engine)
     })
   }
   try {
@@ -108,33 +106,46 @@ const findRemedy = unprepared<{ sql: string }>(
 
 const findSchema = unprepared<{ exists: string }>(`SELECT (to_regnamespace($1) IS NOT NULL)::text AS exists`)
 
-interface State {
-  /** The version of the tables; 0 if they are missing. */
-  readonly version: number
-  /** The names of missing tables; `null` if no table is missing, or if no version is recorded. */
-  readonly missing: string | null
+/** Returns the version of the tables; 0 if they are missing, or if no version is recorded. */
+async function checkTables(send: Transaction['send'], options: PostgresSchemaOptions, engine: Engine): Promise<number> {
+  const version = await findVersion(send, toTables(options))
+  const elsewhere = engine.onOneServer(toTables(options))
+  const created = readColumns(createSchema(options, engine).join('\n'), toCameWith(options))
+  const needed = created.filter(({ table }) => !elsewhere.includes(table))
+  const missing = await send(findMissing, ...toArrays(needed, 'table', 'column'))
+  const isMissing = new Set(missing.map(row => readInteger(row.position)))
+  requireTables(
+    { version, current: SCHEMA_VERSION },
+    needed,
+    needed.filter((_, index) => isMissing.has(index + 1)),
+  )
+  return version
 }
 
-async function findState(database: Database, deadline: Deadline, { schema: _, ...tables }: Tables): Promise<State> {
-  const select = unprepared<{ version: string | null; missing: string | null }>(
-    `SELECT max(version)::text AS version, (SELECT string_agg(name, ', ') FROM unnest($1::text[]) AS name
-       WHERE to_regclass(name) IS NULL) AS missing FROM ${tables.version}`,
-  )
+/** Finds which of the needed columns do not exist. */
+const findMissing = unprepared<{ position: string }>(
+  `SELECT position::text AS position
+   FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS needed (place, name, position)
+   WHERE NOT EXISTS (
+     SELECT FROM pg_attribute WHERE attrelid = to_regclass(place) AND attname = name AND NOT attisdropped
+   )`,
+)
+
+async function findVersion(send: Transaction['send'], { version }: Tables): Promise<number> {
   try {
-    const [row] = await database.send(deadline, select, Object.values(tables))
-    const version = row?.version == null ? 0 : readInteger(row.version)
-    // If no version is recorded, the tables are created.
-    return { version, missing: version === SCHEMA_VERSION ? (row?.missing ?? null) : null }
+    const [row] = await send(
+      unprepared<{ version: string | null }>(`SELECT max(version)::text AS version FROM ${version}`),
+    )
+    return row?.version == null ? 0 : readInteger(row.version)
   } catch (error) {
-    if (hasCode(error, absent)) return { version: 0, missing: null }
+    if (hasCode(error, absent)) return 0
     throw error
   }
 }
 
 /**
  * Returns whether another process migrated at the same time. The error "tuple concurrently updated" has only the
- * general code XX000. Citus uses the same code for errors that are not races, but adds a hint that refers to the
- * coordinator.
+ * general code XX000. A distributed engine uses the same code for errors that are not races, but adds a hint.
  */
 const isRace = (error: unknown) =>
   hasCode(error, races) || (hasCode(error, new Set(['XX000'])) && !(error as { hint?: unknown }).hint)

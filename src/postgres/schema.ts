@@ -1,6 +1,7 @@
 import { isText, optional, type Rule, requireOptions } from '../options.ts'
-import { LINE } from '../store/rows.ts'
-import { distribute } from './citus.ts'
+import { LINE } from '../sql/rows.ts'
+import type { Engine } from './engines/engine.ts'
+import { postgres } from './engines/plain.ts'
 
 /** The location of the tables. */
 export interface PostgresSchemaOptions {
@@ -18,8 +19,11 @@ export const schemaRule: Rule = {
   expected: `the name of a schema, at most ${LONGEST_IDENTIFIER} bytes in UTF-8`,
 }
 
-/** The version of the tables. If you increase it, write a migration too, because existing tables are not recreated. */
-export const SCHEMA_VERSION = 1
+/**
+ * The version of the tables. Each change of the tables raises it. Existing tables are not recreated, so a changed one
+ * needs an `ALTER TABLE` in {@link createSchema}, and a new one its version in {@link toCameWith}.
+ */
+export const SCHEMA_VERSION = 2
 
 /** Returns the quoted names of the tables of a schema. */
 export function toTables({ schema = DEFAULT_SCHEMA }: PostgresSchemaOptions) {
@@ -31,11 +35,17 @@ export function toTables({ schema = DEFAULT_SCHEMA }: PostgresSchemaOptions) {
     locks: `${quoted}.locks`,
     monitor: `${quoted}.monitor`,
     keys: `${quoted}.keys`,
+    waiting: `${quoted}.waiting`,
     version: `${quoted}.version`,
   }
 }
 
 export type Tables = ReturnType<typeof toTables>
+
+/** Returns the version with which each table came that did not come with version 1. */
+export const toCameWith = (options: PostgresSchemaOptions): Readonly<Record<string, number>> => ({
+  [toTables(options).waiting]: 2,
+})
 
 /** Quotes an identifier (PostgreSQL documentation, section 4.1.1), and doubles the quotes in it. Rejects NUL. */
 export function quoteIdentifier(name: string): string {
@@ -71,12 +81,11 @@ export function postgresSchema(options: PostgresSchemaOptions = {}): string {
 }
 
 /** Returns the statements separately, for engines that accept only one statement in a command. */
-export function createSchema(options: PostgresSchemaOptions, isDistributed = false): string[] {
+export function createSchema(options: PostgresSchemaOptions, engine: Engine = postgres): string[] {
   const tables = toTables(options)
   return [
     `CREATE SCHEMA IF NOT EXISTS ${tables.schema}`,
-    // If tables are distributed, a unique key must contain the distribution column.
-    ...createNames(tables, isDistributed ? 'domain_id, second_level_domain' : 'domain_id'),
+    ...createNames(tables, engine.uniqueId),
     ...createChanges(tables),
     `-- The rows that calls lock: one for each registrable domain, and one for each team with a limit ('#' and the ID).
 -- A release deletes the rows that it has locked; the next call inserts them again.
@@ -92,11 +101,12 @@ CREATE TABLE IF NOT EXISTS ${tables.monitor} (
   since timestamptz NOT NULL DEFAULT now()
 )`,
     ...createKeys(tables),
+    ...createWaiting(tables),
     `CREATE TABLE IF NOT EXISTS ${tables.version} (
   version integer PRIMARY KEY,
   applied_at timestamptz NOT NULL DEFAULT now()
 )`,
-    ...(isDistributed ? distribute(tables) : []),
+    ...engine.distribute(tables),
     `INSERT INTO ${tables.version} (version) VALUES (${SCHEMA_VERSION}) ON CONFLICT DO NOTHING`,
   ]
 }
@@ -128,7 +138,7 @@ CREATE INDEX IF NOT EXISTS names_of_team_below ON ${names} (second_level_domain,
   WHERE registrable_domain <> second_level_domain`,
 ]
 
-const createChanges = ({ changes }: Tables) => [
+const createChanges = ({ changes, schema }: Tables) => [
   `-- The pending changes. A registration without a row is synchronized.
 CREATE TABLE IF NOT EXISTS ${changes} (
   domain_id uuid NOT NULL,
@@ -143,14 +153,40 @@ CREATE TABLE IF NOT EXISTS ${changes} (
   registrable_domain text COLLATE "C" NOT NULL,
   team_id text COLLATE "C" NOT NULL,
   last_failure text, -- why the last push failed
-  follows uuid, -- for a release after a transfer: the ID whose registration must be pushed first
+  follows uuid, -- for a release after a transfer: the ID whose pending registration must be pushed first
   PRIMARY KEY (domain_id, second_level_domain)
 )`,
   `CREATE INDEX IF NOT EXISTS changes_following ON ${changes} (follows) WHERE follows IS NOT NULL`,
-  `-- For sweeps, in which teams take turns. The conditions always hold. They differ, so each query matches only one of
--- these indexes.
-CREATE INDEX IF NOT EXISTS changes_due ON ${changes} (line, due) WHERE line > ''`,
-  `CREATE INDEX IF NOT EXISTS changes_of_team ON ${changes} (line, team_id, due) WHERE team_id > ''`,
+  `-- For sweeps, in which teams take turns. A change that follows another is in neither index. The other conditions
+-- always hold. They differ, so each query matches only one of these indexes.
+CREATE INDEX IF NOT EXISTS changes_next ON ${changes} (line, due) WHERE follows IS NULL AND line > ''`,
+  `CREATE INDEX IF NOT EXISTS changes_next_of_team ON ${changes} (line, team_id, due)
+  WHERE follows IS NULL AND team_id > ''`,
+  `-- In version 1, the indexes had all changes, and a change went on following a registration that was pushed.
+DROP INDEX IF EXISTS ${schema}.changes_due`,
+  `DROP INDEX IF EXISTS ${schema}.changes_of_team`,
+  `UPDATE ${changes} AS change SET follows = NULL WHERE follows IS NOT NULL AND NOT EXISTS (
+  SELECT FROM ${changes} AS followed
+  WHERE followed.domain_id = change.follows AND followed.second_level_domain = change.second_level_domain
+    AND followed.kind = 'registered'
+)`,
+]
+
+const createWaiting = ({ waiting }: Tables) => [
+  `-- The names that wait to be registered. They reserve nothing.
+CREATE TABLE IF NOT EXISTS ${waiting} (
+  team_id text COLLATE "C" NOT NULL,
+  domain text COLLATE "C" NOT NULL,
+  registrable_domain text COLLATE "C" NOT NULL,
+  since timestamptz NOT NULL, -- when the team first asked for it
+  until timestamptz NOT NULL, -- how long it is tried
+  last_tried timestamptz NOT NULL,
+  due timestamptz NOT NULL, -- when it is tried next
+  tries integer NOT NULL DEFAULT 0, -- how often it was taken since the team last asked for it
+  refusal text NOT NULL, -- what is missing, as JSON
+  PRIMARY KEY (team_id, domain)
+)`,
+  `CREATE INDEX IF NOT EXISTS waiting_due ON ${waiting} (due, team_id)`,
 ]
 
 const createKeys = ({ keys }: Tables) => [

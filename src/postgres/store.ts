@@ -1,7 +1,9 @@
 import { requireOptions } from '../options.ts'
-import { ancestorsOf, type Name } from '../rules/name.ts'
+import { ancestorsOf, isWildcard, type Name } from '../rules/name.ts'
 import type { ImportFindings, LookUpResult, Registration } from '../rules/registration.ts'
 import { createUuidGenerator } from '../runtime/uuid.ts'
+import { toListQuery } from '../sql/list-query.ts'
+import { readInteger, toRegistration } from '../sql/rows.ts'
 import { isOnPage, type ListPage, type ReleaseKeys, toUuid } from '../store/arguments.ts'
 import type {
   ImportRequest,
@@ -19,26 +21,21 @@ import {
   type ReleaseRecording,
   type StoreBackend,
 } from '../store/managed-store.ts'
-import { keysBelow, toKey } from '../store/name-key.ts'
-import { type NameRow, readInteger, toRegistration } from '../store/rows.ts'
+import { keysBelow, toKey, toWildcardKeys } from '../store/name-key.ts'
 import { createDeadline } from '../time/deadline.ts'
-import { FIRST_ID, LAST_ID, toArrayLiteral, toArrays } from './connection.ts'
-import { DEFAULT_TRANSACTION_TIME_LIMIT, type DriverOptions, driverRules, toDatabase } from './drivers.ts'
-import type { Engine } from './engine.ts'
-import { migrate } from './migrate.ts'
-import { createNameStatements } from './name-statements.ts'
-import { addChanges, createOutbox, createOutboxStatements, sort, toNamed } from './outbox.ts'
-import { createQueue, type RunCalls } from './queue.ts'
-import { type PostgresSchemaOptions, schemaRule, type Tables, toTables } from './schema.ts'
 import {
-  createLockStatements,
-  createTransact,
-  lock,
-  lockOfTeam,
-  type Transact,
-  type TransactionWith,
-  unlock,
-} from './transaction.ts'
+  DEFAULT_TRANSACTION_TIME_LIMIT,
+  type DriverOptions,
+  driverRules,
+  toDatabase,
+} from './drivers/driver-options.ts'
+import type { Isolation } from './engines/settings.ts'
+import { addChanges, createOutbox, followNothing, sort, toNamed } from './outbox.ts'
+import { type Call, createQueue, type RunCalls } from './queue.ts'
+import { type PostgresSchemaOptions, schemaRule, toTables } from './schema.ts'
+import { toArrayLiteral, toArrays } from './statements/sql.ts'
+import { createStatements, type Statements } from './statements/store.ts'
+import { createTransact, lock, lockOfTeam, type Transact, type TransactionWith, unlock } from './transaction.ts'
 
 /** Options of {@link createPostgresStore}. */
 export interface PostgresStoreOptions extends PostgresSchemaOptions, DriverOptions, ManagedStoreOptions {
@@ -50,7 +47,13 @@ export interface PostgresStoreOptions extends PostgresSchemaOptions, DriverOptio
 }
 
 /** A store in PostgreSQL. */
-export type PostgresStore = ManagedStore
+export interface PostgresStore extends ManagedStore {
+  /**
+   * Returns how many names of calls wait for PostgreSQL in this process, or are in a transaction, for metrics. Calls of
+   * a team that has 10,000 of them fail at once.
+   */
+  queueLength(): number
+}
 
 /**
  * Creates a store in PostgreSQL (tested on 15 and 18) or PGlite, for any number of processes that share one database.
@@ -78,103 +81,146 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
   const tables = toTables({ schema })
   const transact = createTransact(database, engine => createStatements(tables, engine), timeLimit)
   const { isInTransaction } = database
-  const registrations = createRegistrations(transact, { isInTransaction, timeLimit })
-  return createManagedStore({ ...registrations, outbox: createOutbox(transact), isInTransaction }, rest)
+  const { queueLength, ...registrations } = createRegistrations(transact, { isInTransaction, timeLimit })
+  const store = createManagedStore({ ...registrations, outbox: createOutbox(transact), isInTransaction }, rest)
+  return Object.assign(store, { queueLength })
 }
-
-/** All statements of the store, in the form that the given engine needs. */
-export const createStatements = (tables: Tables, engine: Engine) => ({
-  ...createLockStatements(tables, engine),
-  ...createNameStatements(tables, engine),
-  ...createOutboxStatements(tables, engine),
-})
-
-export type Statements = ReturnType<typeof createStatements>
 
 type StoreTransaction = TransactionWith<Statements>
 
 /** The work of a call: names to register, or anything else, which shares no transaction. */
-type Work = RegistrationStep | ((transaction: StoreTransaction) => Promise<unknown>)
+type Work = RegistrationStep | OtherWork
+
+interface OtherWork {
+  readonly isolation?: Isolation
+  perform(transaction: StoreTransaction): Promise<unknown>
+}
 
 /** Looks up, saves and deletes registrations, each in one transaction, which calls that register may share. */
 function createRegistrations(
   transact: Transact<Statements>,
   { isInTransaction, timeLimit: longest }: { readonly isInTransaction: boolean; readonly timeLimit: number },
-): Omit<StoreBackend, 'outbox'> {
+): Omit<StoreBackend, 'outbox'> & Pick<PostgresStore, 'queueLength'> {
   const createId = createUuidGenerator()
-  /** On Citus, the names of several calls would only involve more servers. True until the engine is known. */
+  /** Then the names of several calls would only involve more servers. True until the engine is known. */
   let isDistributed = true
 
-  const runCalls: RunCalls<Work> = (calls, deadline, patience) =>
-    transact(
-      async transaction => {
-        isDistributed = transaction.engine.isDistributed
-        const works = calls.map(call => call.work)
-        if (typeof works[0] === 'function') return [await works[0](transaction)]
-        return register(transaction, works as RegistrationStep[], createId)
-      },
-      { deadline, patience },
-    )
+  const runCalls: RunCalls<Work> = (calls, limits, join) => {
+    const [{ work }] = calls as readonly [Call<Work>]
+    if ('perform' in work)
+      return transact(async transaction => [await work.perform(transaction)], { ...limits, isolation: work.isolation })
+    const toSteps = (some: typeof calls) => some.map(call => call.work as RegistrationStep)
+    return transact(transaction => {
+      isDistributed = transaction.engine.isDistributed
+      return register(transaction, toSteps(calls), createId, () => toSteps(join()))
+    }, limits)
+  }
 
   const queue = createQueue(runCalls)
   async function run<T>(call: {
-    readonly teamId: string
-    readonly locks: readonly string[]
+    /** Absent if the call is not one of a team. */
+    readonly teamId?: string | undefined
+    readonly locks?: readonly string[]
+    readonly names: number
     readonly size?: number
     readonly timeLimit?: number
     readonly work: Work
   }): Promise<T> {
-    const { size = Number.POSITIVE_INFINITY, timeLimit = longest } = call
+    const { teamId = '', locks = [], size = Number.POSITIVE_INFINITY, timeLimit = longest } = call
     const deadline = createDeadline(Math.min(timeLimit, longest), longest)
-    const queued = { ...call, size, deadline }
+    const queued = { ...call, teamId, locks, size, deadline }
     // Calls in an application's transaction must run in the order in which they were made.
     if (!isInTransaction) return queue.run(queued) as Promise<T>
-    const [result] = await runCalls([queued], deadline, deadline.remaining())
+    const [result] = await runCalls([queued], { deadline, patience: deadline.remaining() }, () => [])
     return result as T
   }
 
+  /** Waits in the queue too, where the teams take turns, rather than in the line of the pool. */
+  const read = <T>(names: number, teamId: string | undefined, perform: (transaction: StoreTransaction) => Promise<T>) =>
+    run<T>({ teamId, names, work: { perform } })
+
+  /**
+   * Finds the registrable domains to lock for a team's names; `null` if the team has registered none of the names.
+   *
+   * This lookup runs in its own transaction, before the transaction that locks. In a single transaction, a shard could
+   * move between the first statement on the shard and the lock. The rest of the transaction would then go to the former
+   * server of the shard, and deletions there would be lost.
+   */
+  async function findLocks(teamId: string, keys: ReleaseKeys): Promise<readonly string[] | null> {
+    const names = countKeys(keys)
+    if (names === 0) return null
+    const own = await read(names, teamId, transaction => findOwn(transaction, teamId, keys))
+    if (own.size === 0) return null
+    // Locks the registrable domains of unregistered names too: the team might register one of these names in another
+    // call before this call holds the locks, and this call would then release or transfer it as well.
+    const locked = [...keys.names, ...own.values()].map(each => each.registrableDomain)
+    return distinct(locked).sort()
+  }
+
   return {
+    queueLength: () => queue.length,
     toDomainId: toUuid,
     register(step) {
       const { teamId, timeLimit, domains, bases, needsCount } = step
       // In a shared transaction, only the names that others save there are added to the findings.
       const isSharing = bases.length === 0 && !needsCount && !isDistributed
-      return run({ teamId, locks: locksOf(step), timeLimit, ...(isSharing && { size: domains.length }), work: step })
+      const names = domains.length
+      return run({ teamId, locks: locksOf(step), names, timeLimit, ...(isSharing && { size: names }), work: step })
     },
-    // This transaction locks nothing. With snapshot isolation, all lookups of the transaction see the same state.
-    find: question => transact(transaction => find(transaction, question), { isolation: 'repeatable read' }),
+    find: question =>
+      run({
+        teamId: question.teamId,
+        names: question.domains.length,
+        // This transaction locks nothing. With snapshot isolation, all its lookups see the same state.
+        work: { perform: transaction => find(transaction, question), isolation: 'repeatable read' },
+      }),
     get: domainId =>
-      transact(async ({ send, statements }) => {
+      read(1, undefined, async ({ send, statements }) => {
         const [row] = await send(statements.findById, [domainId])
         return row ? toRegistration(row) : null
       }),
     async release(teamId, keys, recording) {
-      const registrableDomains = await findLocks(transact, teamId, keys)
+      const registrableDomains = await findLocks(teamId, keys)
       if (!registrableDomains) return []
       const releasing = { teamId, keys, registrableDomains, ...recording }
-      return run({ teamId, locks: registrableDomains, work: transaction => release(transaction, releasing) })
+      const names = countKeys(keys)
+      return run({
+        teamId,
+        locks: registrableDomains,
+        names,
+        work: { perform: transaction => release(transaction, releasing) },
+      })
     },
     async transfer(request, keys, recording) {
-      const registrableDomains = await findLocks(transact, request.from, keys)
+      const registrableDomains = await findLocks(request.from, keys)
       if (!registrableDomains) return { found: { registrations: [] }, saved: [] }
       const transferring = { ...request, keys, ...recording, createId, registrableDomains }
       const locks = locksOf({ ...transferring, teamId: request.to })
-      return run({ teamId: request.from, locks, work: transaction => transfer(transaction, transferring) })
+      const names = countKeys(keys)
+      return run({
+        teamId: request.from,
+        locks,
+        names,
+        work: { perform: transaction => transfer(transaction, transferring) },
+      })
     },
     import: request =>
       run({
         teamId: request.teamId,
         locks: request.registrableDomains,
-        work: transaction => importAll(transaction, request),
+        names: request.domainIds.length,
+        work: { perform: transaction => importAll(transaction, request) },
       }),
-    list: page => transact(async transaction => (await list(transaction, page)).map(toRegistration)),
+    list: page => read(1, page.teamId, transaction => list(transaction, page)),
     count: teamId =>
-      transact(async ({ send, statements }) => {
+      read(1, teamId, async ({ send, statements }) => {
         const counting = teamId === undefined ? send(statements.count) : send(statements.countOfTeam, teamId)
         return readInteger((await counting)[0]?.count)
       }),
   }
 }
+
+const countKeys = ({ names, domainIds }: ReleaseKeys) => names.length + domainIds.length
 
 /**
  * Returns the locks that a call needs. If a team has a limit, its calls also lock the team, so they run one after
@@ -187,21 +233,36 @@ const locksOf = ({
 }: Pick<RegistrationStep, 'teamId' | 'registrableDomains' | 'needsCount'>) =>
   needsCount ? [lockOfTeam(teamId), ...registrableDomains] : registrableDomains
 
-/** Locks registrable domains, looks up names, and saves those of each call. A call finds what those before it save. */
+/**
+ * Locks registrable domains, looks up names, and saves those of each call. A call finds what those before it save.
+ *
+ * @param join Returns calls for the same registrable domains that came while the transaction waited for its locks.
+ */
 async function register(
   transaction: StoreTransaction,
   steps: readonly RegistrationStep[],
   createId: () => string,
+  join: () => readonly RegistrationStep[],
 ): Promise<readonly SavedRegistrations[]> {
   const [first] = steps as readonly [RegistrationStep]
+  const findFor = (some: readonly RegistrationStep[]) =>
+    find(transaction, {
+      ...first,
+      domains: distinct(some.flatMap(({ domains }) => domains)),
+      covered: distinct(some.flatMap(({ covered = [] }) => covered)),
+    })
   // The lookups are sent together with the lock statement, but run after it. So they see the rows that were saved while
   // the lock statement waited.
   lock(transaction, distinct(steps.flatMap(locksOf)).sort())
-  const found = await find(transaction, { ...first, domains: distinct(steps.flatMap(({ domains }) => domains)) })
-  const byDomain = new Map(found.registrations.map(registration => [registration.domain, registration]))
+  const found = await findFor(steps)
+  const joining = join()
+  const more = joining.length > 0 ? (await findFor(joining)).registrations : []
+  const byDomain = new Map([...found.registrations, ...more].map(registration => [registration.domain, registration]))
+  const wildcards = [...byDomain.values()].filter(({ domain }) => isWildcard(domain))
   const pending: Registration[] = []
-  const results = steps.map(step => {
-    const findings = { ...found, registrations: step.domains.flatMap(domain => byDomain.get(domain) ?? []) }
+  const results = [...steps, ...joining].map(step => {
+    const exactly = step.domains.flatMap(domain => byDomain.get(domain) ?? [])
+    const findings = { ...found, registrations: distinct([...exactly, ...wildcards]) }
     const { created, waiting } = step.decide(findings)
     const saved = toRegistrations(step, created, createId)
     for (const registration of saved) byDomain.set(registration.domain, registration)
@@ -219,7 +280,7 @@ async function register(
   return results
 }
 
-const distinct = (texts: readonly string[]) => [...new Set(texts)]
+const distinct = <Item>(items: readonly Item[]) => [...new Set(items)]
 
 function toRegistrations(
   { teamId, registrableDomains, lease, willSave }: RegistrationStep,
@@ -243,16 +304,16 @@ function toRegistrations(
 
 function insertNames({ write, token, statements }: StoreTransaction, saved: readonly Registration[]): void {
   if (saved.length === 0) return
-  const rows = saved.map(registration => ({ ...registration, ...toKey(registration.domain) }))
+  const rows = saved.map(registration => ({ registration, key: toKey(registration.domain) }))
   void write(...statements.insertNames(token, rows))
 }
 
 async function find(
   transaction: StoreTransaction,
-  { teamId, domains, bases, needsCount }: LookUp,
+  { teamId, domains, covered, bases, needsCount }: LookUp,
 ): Promise<LookUpResult> {
   const { send, statements, engine } = transaction
-  const finding = findByDomain(transaction, domains)
+  const finding = findByDomain(transaction, domains, covered)
   const counting = needsCount ? send(statements.countOfTeam, teamId) : undefined
   const findingBelow = engine.group(bases).map(some => {
     // If no public suffix separates a name from a base, the registrable domain of the name is the base or a name above
@@ -260,7 +321,7 @@ async function find(
     const ranges = some.map(base => ({ ...keysBelow(base), within: toArrayLiteral([base, ...ancestorsOf(base)]) }))
     return send(statements.findBelow, ...toArrays(ranges, 'secondLevelDomain', 'after', 'before', 'within'), teamId)
   })
-  const registrations = (await finding).map(toRegistration)
+  const registrations = await finding
   const below = (await Promise.all(findingBelow)).flat()
   return {
     registrations,
@@ -269,8 +330,30 @@ async function find(
   }
 }
 
-const findByDomain = ({ send, statements }: StoreTransaction, domains: readonly string[]) =>
-  send(statements.findByDomain, ...toArrays(domains.map(toKey), 'secondLevelDomain', 'path'))
+/** Names with more wildcards above them are cut by the server. For other names, that would take it longer. */
+const MOST_CUT_HERE = 8
+
+/** Returns the registrations of these names, and the wildcards above `covered`, each once. */
+async function findByDomain(
+  { send, statements }: StoreTransaction,
+  domains: readonly string[],
+  covered: readonly string[] = [],
+): Promise<readonly Registration[]> {
+  const above = toWildcardKeys(covered)
+  const near = above
+    .filter(({ cuts }) => cuts.length <= MOST_CUT_HERE)
+    .flatMap(({ secondLevelDomain, path, cuts }) =>
+      cuts.map(cut => ({ secondLevelDomain, path: `${path.slice(0, cut)}.*` })),
+    )
+  const deep = above
+    .filter(({ cuts }) => cuts.length > MOST_CUT_HERE)
+    .map(({ secondLevelDomain, path, cuts }) => ({ secondLevelDomain, path, cuts: `{${cuts}}` }))
+  const found = await Promise.all([
+    send(statements.findByDomain, ...toArrays([...domains.map(toKey), ...near], 'secondLevelDomain', 'path')),
+    deep.length > 0 ? send(statements.findWildcards, ...toArrays(deep, 'secondLevelDomain', 'path', 'cuts')) : [],
+  ])
+  return [...new Map(found.flat().map(row => [row.domainId, row])).values()].map(toRegistration)
+}
 
 /** Locks registrable domains, looks up names and IDs, decides which rows to save, and saves them. */
 async function importAll(
@@ -287,27 +370,6 @@ async function importAll(
   const pending = saved.filter(({ synchronized }) => !synchronized)
   addChanges(transaction, 'registered', pending, () => 0)
   return findings
-}
-
-/**
- * Finds the registrable domains to lock for a team's names; `null` if the team has registered none of the names.
- *
- * This lookup runs in its own transaction, before the transaction that locks. In a single transaction, Citus could move
- * a shard between the first statement on the shard and the lock. A worker would then send the rest of the transaction
- * to the shard's former node, and deletions there would be lost.
- */
-async function findLocks(
-  transact: Transact<Statements>,
-  teamId: string,
-  keys: ReleaseKeys,
-): Promise<readonly string[] | null> {
-  if (keys.names.length + keys.domainIds.length === 0) return null
-  const own = await transact(transaction => findOwn(transaction, teamId, keys))
-  if (own.size === 0) return null
-  // Locks the registrable domains of unregistered names too: the team might register one of these names in another call
-  // before this call holds the locks, and this call would then release or transfer it as well.
-  const locked = [...keys.names, ...own.values()].map(each => each.registrableDomain)
-  return distinct(locked).sort()
 }
 
 interface Releasing extends ReleaseRecording {
@@ -337,6 +399,10 @@ async function release(
   // finds that record.
   const isMonitored = isPushed || (await send(statements.findMonitor)).length > 0
   const recorded = isMonitored ? released : released.filter(({ domainId }) => replaced.has(domainId))
+  followNothing(
+    transaction,
+    released.filter(({ domainId }) => replaced.has(domainId)),
+  )
   // A release that replaces a pending registration is due only after the lease, because a push of that registration may
   // be under way.
   addChanges(transaction, 'released', recorded, ({ domainId }) => (replaced.has(domainId) ? lease : 0))
@@ -400,26 +466,21 @@ async function findOwn(
   const domains = names.map(({ domain }) => domain)
   const found = await Promise.all([
     findByDomain(transaction, domains),
-    // On Citus, a lookup by ID alone queries all shards.
-    domainIds.length > 0 ? send(statements.findById, domainIds) : [],
+    // If tables are distributed, a lookup by ID alone queries all shards.
+    domainIds.length > 0 ? send(statements.findById, domainIds).then(rows => rows.map(toRegistration)) : [],
   ])
-  const own = found.flat().filter(row => row.teamId === teamId)
-  return new Map(own.map(row => [row.domainId, toRegistration(row)]))
+  const own = found.flat().filter(registration => registration.teamId === teamId)
+  return new Map(own.map(registration => [registration.domainId, registration]))
 }
 
-async function list(transaction: StoreTransaction, page: ListPage): Promise<readonly NameRow[]> {
+async function list(transaction: StoreTransaction, page: ListPage): Promise<readonly Registration[]> {
   const { send, statements } = transaction
-  const { teamId, after, limit, order, domain, below } = page
+  const { teamId, limit, domain } = page
   if (domain !== undefined) {
-    const rows = await findByDomain(transaction, [domain])
-    return rows.filter(row => isOnPage(page, row)).slice(0, limit)
+    const found = await findByDomain(transaction, [domain])
+    return found.filter(registration => isOnPage(page, registration)).slice(0, limit)
   }
-  const [team, ofTeam] = teamId === undefined ? ([[], ''] as const) : ([[teamId], 'OfTeam'] as const)
-  const select = (what: 'Below' | 'Newest' | 'Oldest', ...start: readonly string[]) =>
-    send(statements[`list${what}${ofTeam}`], ...start, limit, ...team)
-  if (below !== undefined) {
-    const keys = keysBelow(below, after)
-    return select('Below', keys.secondLevelDomain, keys.after, keys.before)
-  }
-  return order === 'newest' ? select('Newest', after ?? LAST_ID) : select('Oldest', after ?? FIRST_ID)
+  const { name, start } = toListQuery(page)
+  const team = teamId === undefined ? [] : [teamId]
+  return (await send(statements[name], ...start, limit, ...team)).map(toRegistration)
 }

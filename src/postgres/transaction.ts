@@ -1,10 +1,12 @@
 import { toKey } from '../store/name-key.ts'
 import { createDeadline, type Deadline } from '../time/deadline.ts'
-import { type Database, ours, type Transaction, toArrays, unprepared } from './connection.ts'
-import type { Engine } from './engine.ts'
-import { findEngine, type Isolation, toSettings } from './engines.ts'
-import { hasCode } from './failures.ts'
-import type { Tables } from './schema.ts'
+import type { Database, Transaction } from './drivers/database.ts'
+import { hasCode } from './drivers/failures.ts'
+import type { Engine } from './engines/engine.ts'
+import { findEngine } from './engines/find-engine.ts'
+import { type Isolation, toSettings } from './engines/settings.ts'
+import type { Lock, LockStatements } from './statements/locks.ts'
+import { toArrays } from './statements/sql.ts'
 
 /** A transaction with the statements that it can send. */
 export interface TransactionWith<Statements> extends Transaction {
@@ -17,7 +19,7 @@ export type Transact<Statements> = <T>(
   work: (transaction: TransactionWith<Statements>) => Promise<T>,
   options?: {
     readonly deadline?: Deadline
-    readonly isolation?: Isolation
+    readonly isolation?: Isolation | undefined
     /** For how many milliseconds the transaction may wait for one lock. Default: nearly until the deadline. */
     readonly patience?: number
   },
@@ -86,49 +88,9 @@ export function unlock(
   void write(statements.unlock, token, ...toArrays(locks, 'secondLevelDomain', 'registrableDomain'))
 }
 
-export interface Lock {
-  readonly secondLevelDomain: string
-  readonly registrableDomain: string
-}
-
 const toLock = (registrableDomain: string): Lock => ({
   secondLevelDomain: toKey(registrableDomain).secondLevelDomain,
   registrableDomain,
-})
-
-export type LockStatements = ReturnType<typeof createLockStatements>
-
-export const createLockStatements = ({ locks }: Tables, engine: Engine) => ({
-  /**
-   * Inserts missing lock rows of registrable domains, and locks the existing ones, in the given order. The order must
-   * be ascending, so that two calls cannot deadlock. `WHERE false` makes the statement lock a row without writing to
-   * it.
-   *
-   * A concurrent call for the same registrable domain waits for these locks. Each call looks up names in separate
-   * statements after this one, because under READ COMMITTED only later statements see the rows that were committed
-   * during the wait.
-   */
-  lock: engine.createInsert<Lock>({
-    name: 'lock',
-    into: `${locks} AS lock`,
-    columns: {
-      second_level_domain: ['text', lock => lock.secondLevelDomain],
-      registrable_domain: ['text', lock => lock.registrableDomain],
-    },
-    onConflict: `ON CONFLICT (second_level_domain, registrable_domain)
-     DO UPDATE SET registrable_domain = excluded.registrable_domain WHERE false`,
-  }),
-
-  /**
-   * Deletes lock rows, so unused registrable domains have none. A call that is waiting for a deleted lock row inserts
-   * the row again.
-   */
-  unlock: unprepared(
-    `DELETE FROM ${locks} AS lock
-     USING unnest(${ours('$2::text[]')}, $3::text[]) AS asked (second_level_domain, registrable_domain)
-     WHERE lock.second_level_domain = asked.second_level_domain
-       AND lock.registrable_domain = asked.registrable_domain ${engine.inShards('lock', '$2')}`,
-  ),
 })
 
 /**
@@ -147,9 +109,11 @@ const conflicts = new Set([
  * List, because that process then locks another registrable domain.
  */
 const duplicate = new Set(['23505'])
+
 const MOST_DUPLICATES = 3
 
 const FIRST_PAUSE = 5
+
 const LONGEST_PAUSE = 200
 
 /** Calls `work`, and repeats it after each conflict while there is time, with exponential backoff and jitter. */

@@ -19,6 +19,14 @@ export const baseOf = (domain: string): string => (isWildcard(domain) ? domain.s
 export const wildcardOver = (base: string): string => `*.${base}`
 
 /**
+ * Returns the wildcards above a name, nearest first: those that cover the name, unless a public suffix separates them.
+ *
+ * @example
+ * wildcardsAbove('a.b.example.com') // ['*.b.example.com', '*.example.com']
+ */
+export const wildcardsAbove = (domain: string): string[] => ancestorsOf(domain).map(wildcardOver)
+
+/**
  * Whether a hostname is an IP address. A hostname with a colon, or with a number as its last label, cannot be a name
  * (RFC 3696, section 2).
  */

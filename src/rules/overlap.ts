@@ -1,5 +1,5 @@
 import { classifyHostname, type InvalidHostname } from '../hostname/classify.ts'
-import { displayHostname } from '../hostname/display.ts'
+import { quoteDisplayed } from '../hostname/display.ts'
 import { quote } from '../hostname/quote.ts'
 import { ancestorsOf, baseOf, isWildcard, type Name } from './name.ts'
 import {
@@ -76,8 +76,9 @@ export function judge(name: Submitted, teamId: string, holdings: Holdings): Verd
   const ownWildcard = covering.find(wildcard => wildcard.teamId === teamId)
   if (ownWildcard) {
     const conflicts = [ownWildcard.domain]
-    const wildcard = show(ownWildcard.domain)
-    const message = `${quoteSent(name)} is covered by ${wildcard}, which this team has registered already.`
+    const wildcard = quoteDisplayed(ownWildcard.domain)
+    const whose = 'which this team has registered, or which is in this list'
+    const message = `${quoteSent(name)} is covered by ${wildcard}, ${whose}.`
     return toVerdict('wildcard_conflict', message, { conflicts, count: 1 })
   }
 
@@ -153,17 +154,16 @@ const toVerdict = (
   message,
 })
 
-const show = (domain: string) => quote(displayHostname(domain))
-
 /** Quotes the name as sent, which may be in Unicode. */
 const quoteSent = ({ input, domain }: Submitted) => quote(input?.trim() ?? domain)
 
 function explainSubdomains(wildcard: Submitted, { ownDomains, ownCount }: NamesBelow): string {
   const named = ownDomains.slice(0, 3)
   const others = ownCount - named.length
-  const list = named.map(show).join(', ')
+  const list = named.map(quoteDisplayed).join(', ')
   const rest = others > 0 ? ` and ${ownCount >= COUNTED_AT_LEAST ? 'at least ' : ''}${others} more` : ''
-  return `${quoteSent(wildcard)} would cover ${list}${rest}, which this team has registered and must delete first.`
+  const whose = 'which this team has registered, or which are in this list'
+  return `${quoteSent(wildcard)} would cover ${list}${rest}, ${whose}: delete them first, or leave them out.`
 }
 
 /**

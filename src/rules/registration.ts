@@ -50,7 +50,7 @@ export const NO_CALLING_TEAM = ''
 
 /** The findings for a {@link LookUp}. */
 export interface LookUpResult {
-  /** The registrations, of any team, whose domain is in `domains`. In any order. */
+  /** The registrations, of any team, whose domain is in `domains`, and the wildcards above `covered`. In any order. */
   readonly registrations: readonly Registration[]
   /** One entry for each of `bases`, in the same order. */
   readonly below: readonly NamesBelow[]

@@ -1,4 +1,5 @@
 import { classifyHostname, type HostnameRejection, type InvalidHostname, toFormerName } from '../hostname/classify.ts'
+import { isText } from '../options.ts'
 import { baseOf, type Name } from './name.ts'
 
 /** The codes of the rules of overlap. */
@@ -17,6 +18,13 @@ export interface DnsRecord {
   readonly value: string
 }
 
+/** @returns The record without other fields, or `undefined` if one of its fields is missing or empty. */
+export function readDnsRecord(given: unknown): DnsRecord | undefined {
+  const { type, name, host, zone, value } = (given ?? {}) as Partial<DnsRecord>
+  const record = { type, name, host, zone, value }
+  return Object.values(record).every(field => isText(field) && field !== '') ? (record as DnsRecord) : undefined
+}
+
 /** The application's word against a new name, which becomes the result of the name. */
 export interface NameRefusal {
   /** Any code of a result except `internal_error`. */
@@ -30,6 +38,11 @@ export interface NameRefusal {
   reason?: string | undefined
   /** The DNS record with which the name would be allowed, for the result of a preview. */
   record?: DnsRecord | undefined
+  /**
+   * Whether the refusal may end without another call: a record or an approval is missing. With the option `waiting`,
+   * `create` keeps the name, and {@link startRetrying} registers it then. Default `false`.
+   */
+  waits?: boolean | undefined
 }
 
 /** The application's word against a name, with the default reason filled in. */

@@ -33,7 +33,7 @@ export interface TraceContext {
 }
 
 /** The steps that can be traced: the channel of `register` is `domain-registration:register`. */
-export type TracedStep = 'register' | 'delete' | 'authenticate' | 'push' | 'sweep'
+export type TracedStep = 'register' | 'retry' | 'delete' | 'authenticate' | 'push' | 'sweep'
 
 type Diagnostics = typeof import('node:diagnostics_channel')
 

@@ -2,6 +2,7 @@ import { optional, type Rules } from '../options.ts'
 import { findBuiltinModule } from '../runtime/builtin-module.ts'
 import type { Awaitable } from '../time/awaitable.ts'
 import { timeLimitRule } from '../time/deadline.ts'
+import { createTeamLines } from '../time/team-lines.ts'
 import { type Driver, isSqliteDatabase, type SqliteDatabase, toDriver } from './driver.ts'
 import { prepareTables } from './schema.ts'
 
@@ -46,9 +47,10 @@ export interface SqliteConnection {
   /**
    * Calls `work` in a write transaction, as soon as the lock is free.
    *
+   * @param teamId The team whose call this is.
    * @param timeLimit The time limit in milliseconds. It has no effect if it is longer than the option `timeLimit`.
    */
-  transact<T>(work: () => T, timeLimit?: number): Awaitable<T>
+  transact<T>(work: () => T, teamId?: string, timeLimit?: number): Awaitable<T>
 }
 
 const DEFAULT_LOCK_TIME_LIMIT = 5000
@@ -73,18 +75,25 @@ export function connect(options: SqliteConnectionOptions): SqliteConnection {
   return {
     driver,
     read: work =>
-      queue.takeFirst(() => {
-        requireSameFile()
-        return driver.read(work)
-      }, timeLimit),
-    transact: (work, limit = timeLimit) =>
-      queue.take(
-        () => {
+      queue.takeFirst({
+        work() {
           requireSameFile()
-          return driver.transact(work)
+          return driver.read(work)
         },
-        Math.min(limit, timeLimit),
-      ),
+        timeLimit,
+      }),
+    transact: (work, teamId, limit = timeLimit) =>
+      queue.take({
+        work() {
+          requireSameFile()
+          const result = driver.transact(work)
+          // What was written to a deleted file is lost, so it must not be reported as saved.
+          requireSameFile()
+          return result
+        },
+        teamId,
+        timeLimit: Math.min(limit, timeLimit),
+      }),
   }
 }
 
@@ -94,10 +103,13 @@ interface FileSystem {
 }
 
 /**
- * Remembers the file of a database by its device and inode. SQLite would keep writing to a file that was deleted or
- * replaced, and all calls since then would be lost.
+ * Remembers the file of a database and its log by their devices and inodes. SQLite would keep writing to a file that
+ * was deleted or replaced, and all calls since then would be lost.
  *
- * @returns A function that throws if another file is at the path, or none. It does nothing for a database in memory, or
+ * While a connection is open, SQLite never deletes its log, unless another SQLite library in this process has closed a
+ * connection to the file, and with it all locks of the process (sqlite.org/howtocorrupt.html, section 2.2.1).
+ *
+ * @returns A function that throws if another file is at a path, or none. It does nothing for a database in memory, or
  *   if the runtime has no file system.
  */
 function watchFile(driver: Driver): () => void {
@@ -105,14 +117,21 @@ function watchFile(driver: Driver): () => void {
   const [main] = driver.hasSettings ? driver.prepare<{ file: string | null }>('PRAGMA database_list')() : []
   const path = main?.file
   if (!files || !path) return () => {}
-  const identify = () => {
-    const found = files.statSync(path, { bigint: true, throwIfNoEntry: false })
+  const identify = (file: string) => {
+    const found = files.statSync(file, { bigint: true, throwIfNoEntry: false })
     return found && `${found.dev} ${found.ino}`
   }
-  const opened = identify()
+  const watched = [
+    { file: path, what: 'file', advice: 'restart' },
+    { file: `${path}-wal`, what: 'log', advice: 'restart, and open the file with one SQLite library only' },
+  ]
+    .map(each => ({ ...each, opened: identify(each.file) }))
+    .filter(({ opened }) => opened !== undefined)
   return () => {
-    if (opened !== undefined && identify() !== opened)
-      throw new Error('The file of the SQLite database was deleted or replaced while its store was in use; restart')
+    const lost = watched.find(({ file, opened }) => identify(file) !== opened)
+    if (!lost) return
+    const { what, advice } = lost
+    throw new Error(`The ${what} of the SQLite database was deleted or replaced while its store was in use; ${advice}`)
   }
 }
 
@@ -155,18 +174,24 @@ function useWriteAheadLog(driver: Driver, timeLimit: number): void {
   }
 }
 
+interface Call<T> {
+  work(): T
+  /** Absent if this is not a call of one team. */
+  readonly teamId?: string | undefined
+  /** How long `work` may wait, in milliseconds. */
+  readonly timeLimit: number
+}
+
 /** The queue of calls that want to write to a database. */
 interface WriteQueue {
   /**
-   * Calls `work` at once if possible, otherwise as soon as earlier calls are done and no other connection holds the
-   * write lock.
+   * Calls `work` at once if possible, otherwise as soon as it is its turn and no other connection holds the write lock.
    *
-   * @param timeLimit How long `work` may wait, in milliseconds.
-   * @throws {Error} with an explanation, if SQLite fails.
+   * @throws {Error} with an explanation, if SQLite fails, or at once if too many calls of the team wait.
    */
-  take<T>(work: () => T, timeLimit: number): Awaitable<T>
+  take<T>(call: Call<T>): Awaitable<T>
   /** Calls `work`, which only reads, ahead of the queue, and waits only if the database is locked. */
-  takeFirst<T>(work: () => T, timeLimit: number): Awaitable<T>
+  takeFirst<T>(call: Call<T>): Awaitable<T>
 }
 
 /**
@@ -175,28 +200,32 @@ interface WriteQueue {
 const LONGEST_PAUSE = 10
 
 /**
- * Creates a queue. While another connection holds the lock, only the first call in the queue retries, with pauses in
- * between. So the event loop keeps running even if many calls wait. SQLite's busy timeout would block the event loop.
+ * Creates a queue. While another connection holds the lock, only one call retries, with pauses in between. So the event
+ * loop keeps running even if many calls wait. SQLite's busy timeout would block the event loop.
+ *
+ * The others wait, and the teams take turns. If 10,000 calls of a team wait, its next call fails at once.
  */
 function createWriteQueue(): WriteQueue {
-  /** For each waiting call, in order: a function that attempts the call, and returns whether the call is done. */
-  const line: (() => boolean)[] = []
+  /** Functions that attempt a call, and return whether the call is over. */
+  const waiting = createTeamLines<() => boolean>()
   let isServing = false
   let lock: unknown = new Error('database is locked')
 
-  function tryAtOnce<T>(work: () => T, timeLimit: number): Awaitable<T> {
+  function tryAtOnce<T>(call: Call<T>): Awaitable<T> {
     try {
-      return work()
+      return call.work()
     } catch (error) {
       if (!isLocked(error)) throw explainFailure(error)
       lock = error
-      return wait(work, timeLimit)
+      return wait(call)
     }
   }
 
-  function wait<T>(work: () => T, timeLimit: number): Promise<T> {
+  function wait<T>({ work, teamId = '', timeLimit }: Call<T>): Promise<T> {
     return new Promise((resolve, reject) => {
+      let isOver = false
       function attempt(): boolean {
+        if (isOver) return true
         try {
           resolve(work())
         } catch (error) {
@@ -206,11 +235,15 @@ function createWriteQueue(): WriteQueue {
         clearTimeout(timer)
         return true
       }
+      if (!waiting.add(teamId, attempt)) {
+        reject(new Error('Too many calls of one team wait for the SQLite database already'))
+        return
+      }
       const timer = setTimeout(() => {
-        line.splice(line.indexOf(attempt), 1)
+        isOver = true
+        waiting.delete(teamId, attempt)
         reject(explainFailure(lock))
       }, timeLimit)
-      line.push(attempt)
       if (!isServing) void serve()
     })
   }
@@ -218,17 +251,17 @@ function createWriteQueue(): WriteQueue {
   async function serve(): Promise<void> {
     isServing = true
     let pause = Math.random() * LONGEST_PAUSE
-    while (line.length > 0) {
+    for (let attempt = waiting.take(); attempt; ) {
       await new Promise(resolve => setTimeout(resolve, pause))
-      const isOver = line[0]?.()
-      if (isOver) line.shift()
+      const isOver = attempt()
+      if (isOver) attempt = waiting.take()
       pause = isOver ? 0 : Math.random() * LONGEST_PAUSE
     }
     isServing = false
   }
 
   return {
-    take: (work, timeLimit) => (line.length > 0 ? wait : tryAtOnce)(work, timeLimit),
+    take: call => (isServing ? wait : tryAtOnce)(call),
     takeFirst: tryAtOnce,
   }
 }

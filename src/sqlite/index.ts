@@ -3,3 +3,4 @@ export type { DurableObjectStorage, SqliteDatabase, SqliteHandle, SqliteStatemen
 export { createSqliteKeyStore, type SqliteKeyStore, type SqliteKeyStoreOptions } from './keys.ts'
 export { sqliteSchema } from './schema.ts'
 export { createSqliteStore, type SqliteStore, type SqliteStoreOptions } from './store.ts'
+export { createSqliteWaitingStore, type SqliteWaitingStoreOptions } from './waiting.ts'

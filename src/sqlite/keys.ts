@@ -1,7 +1,7 @@
 import { requireChanges, requireHash, requireOwner, requireRecord } from '../keys/key-record.ts'
 import type { ManagedKeyStore } from '../keys/key-store.ts'
 import { requireOptions } from '../options.ts'
-import { type KeyRow, keyColumns, toSelectList, toStoredRecord, writeOptionalTime } from '../store/rows.ts'
+import { type KeyRow, keyColumns, toSelectList, toStoredRecord, writeOptionalTime } from '../sql/rows.ts'
 import { connect, connectionRules, type SqliteConnectionOptions } from './connection.ts'
 import { prepareAll, statement } from './statements.ts'
 

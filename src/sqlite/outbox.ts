@@ -1,7 +1,16 @@
-import { changeOf, LONGEST_WAIT, type StoreOutbox } from '../outbox/contract.ts'
+import { changeOf, type Line, LONGEST_WAIT, type StoreOutbox } from '../outbox/contract.ts'
 import type { Change, Registration } from '../rules/registration.ts'
+import {
+  chooseInTurns,
+  MOST_TEAMS,
+  MOST_TEAMS_VISITED,
+  type PendingRow,
+  type StatsRow,
+  startOfWalk,
+  toPending,
+  toStats,
+} from '../sql/rows.ts'
 import { MOST_AT_ONCE } from '../store/contract.ts'
-import { chooseInTurns, type StatsRow, toPending, toStats } from '../store/rows.ts'
 import { letOthersRun } from '../time/let-others-run.ts'
 import type { SqliteConnection } from './connection.ts'
 import type { PreparedStatements } from './statements.ts'
@@ -14,7 +23,27 @@ export function createOutbox(statements: PreparedStatements, { read, transact }:
 
   function add(registration: Registration, kind: Change['kind'], wait: number, follows: string | null = null): void {
     const { domainId, domain, registrableDomain, teamId, at } = changeOf(registration, kind)
+    if (kind === 'released') statements.follow(null, domainId)
     statements.putChange(domainId, kind, domain, registrableDomain, teamId, after(wait), at.getTime(), follows)
+  }
+
+  /** Finds the due changes of each team, at most its share. */
+  function findShares(line: Line, limit: number, start: string): readonly PendingRow[] {
+    const now = Date.now()
+    const teams: string[] = []
+    /** Finds teams with a due change, after one team, and until another one. */
+    function walk(after: string, isInReach: (teamId: string) => boolean): void {
+      let [next] = statements.findNextTeam(line, after)
+      for (let visited = 0; visited < MOST_TEAMS_VISITED && teams.length < MOST_TEAMS; visited += 1) {
+        if (!next || !isInReach(next.teamId)) return
+        if (next.due <= now) teams.push(next.teamId)
+        next = statements.findNextTeam(line, next.teamId)[0]
+      }
+    }
+    walk(start, () => true)
+    walk('', teamId => teamId <= start)
+    const share = Math.ceil(limit / teams.length)
+    return teams.flatMap(teamId => statements.findDueOfTeam(line, teamId, now, share))
   }
 
   return {
@@ -36,10 +65,8 @@ export function createOutbox(statements: PreparedStatements, { read, transact }:
         noteMonitor()
         for (const { line, limit } of lines) {
           statements.bringForward(now, line, after(LONGEST_WAIT + lease))
-          const teams = statements.findTeams(line, now, line, line)
-          const share = Math.ceil(limit / teams.length)
-          const shares = teams.flatMap(({ teamId }) => statements.findDueOfTeam(line, teamId, now, share))
-          const first = shares.length < limit ? statements.findDue(line, now, limit) : []
+          const first = statements.findDue(line, now, limit + 1)
+          const shares = first.length > limit ? findShares(line, limit, startOfWalk(first[0]?.teamId ?? '', lot)) : []
           const taken = chooseInTurns(shares, first, limit, lot)
           for (const { domainId } of taken) statements.take(after(lease), domainId)
           if (taken.length > 0) return taken
@@ -52,7 +79,8 @@ export function createOutbox(statements: PreparedStatements, { read, transact }:
         noteMonitor()
         for (const { kind, domainId } of changes) {
           const isDeleted = statements.deleteChange(domainId, kind).length > 0
-          if (!isDeleted) statements.setDue(after(0), domainId)
+          if (isDeleted) statements.follow(null, domainId)
+          else statements.setDue(after(0), domainId)
         }
       }),
 
@@ -73,7 +101,11 @@ export function createOutbox(statements: PreparedStatements, { read, transact }:
       }
     },
 
-    settle: domainIds => transact(() => domainIds.flatMap(id => statements.settle(id)).length),
+    settle: domainIds =>
+      transact(() => {
+        for (const domainId of domainIds) statements.follow(null, domainId)
+        return domainIds.flatMap(id => statements.settle(id)).length
+      }),
 
     stats: () => read(() => toStats(statements.stats()[0] as StatsRow, statements.findLongestRefused()[0])),
 

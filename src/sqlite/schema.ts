@@ -1,8 +1,15 @@
-import { LINE } from '../store/rows.ts'
+import { LINE } from '../sql/rows.ts'
+import { readColumns, requireTables } from '../sql/tables.ts'
 import type { Driver } from './driver.ts'
 
-/** The version of the tables. If you increase it, write a migration too, because existing tables are not recreated. */
-export const SCHEMA_VERSION = 1
+/**
+ * The version of the tables. Each change of the tables raises it. Existing tables are not recreated, so a changed one
+ * needs an `ALTER TABLE` in {@link prepareTables}, and a new one its version in {@link cameWith}.
+ */
+export const SCHEMA_VERSION = 2
+
+/** The version with which each table came that did not come with version 1. */
+const cameWith: Readonly<Record<string, number>> = { domain_registration_waiting: 2 }
 
 /**
  * Returns the SQL that creates the tables of {@link createSqliteStore} and {@link createSqliteKeyStore}. The stores run
@@ -66,19 +73,25 @@ CREATE TABLE IF NOT EXISTS domain_registration_changes (
   line TEXT NOT NULL GENERATED ALWAYS AS (${LINE}), -- what sweeps do with it
   since INTEGER NOT NULL, -- milliseconds since 1970
   last_failure TEXT, -- why the last push failed
-  follows TEXT -- for a release after a transfer: the ID whose registration must be pushed first
+  follows TEXT -- for a release after a transfer: the ID whose pending registration must be pushed first
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX IF NOT EXISTS domain_registration_changes_following
   ON domain_registration_changes (follows) WHERE follows IS NOT NULL;
 
--- For sweeps.
-CREATE INDEX IF NOT EXISTS domain_registration_changes_due
-  ON domain_registration_changes (line, due, since);
+-- For sweeps, in which teams take turns. A change that follows another is in neither index.
+CREATE INDEX IF NOT EXISTS domain_registration_changes_next
+  ON domain_registration_changes (line, due, since) WHERE follows IS NULL;
+CREATE INDEX IF NOT EXISTS domain_registration_changes_next_of_team
+  ON domain_registration_changes (line, team_id, due, since) WHERE follows IS NULL;
 
--- For sweeps, in which teams take turns.
-CREATE INDEX IF NOT EXISTS domain_registration_changes_of_team
-  ON domain_registration_changes (line, team_id, due, since);
+-- In version 1, the indexes had all changes, and a change went on following a registration that was pushed.
+DROP INDEX IF EXISTS domain_registration_changes_due;
+DROP INDEX IF EXISTS domain_registration_changes_of_team;
+UPDATE domain_registration_changes AS change SET follows = NULL WHERE follows IS NOT NULL AND NOT EXISTS (
+  SELECT 1 FROM domain_registration_changes AS followed
+  WHERE followed.domain_id = change.follows AND followed.kind = 'registered'
+);
 
 -- Has a row once any process pushes. Without a row there is no monitor, and a store without a push records no
 -- release.
@@ -100,25 +113,53 @@ CREATE TABLE IF NOT EXISTS domain_registration_keys (
 CREATE INDEX IF NOT EXISTS domain_registration_keys_of_owners
   ON domain_registration_keys (type, owner_id, created_at);
 
+-- The names that wait to be registered. They reserve nothing. Times are milliseconds since 1970.
+CREATE TABLE IF NOT EXISTS domain_registration_waiting (
+  team_id TEXT NOT NULL,
+  domain TEXT NOT NULL,
+  registrable_domain TEXT NOT NULL,
+  since INTEGER NOT NULL, -- when the team first asked for it
+  until INTEGER NOT NULL, -- how long it is tried
+  last_tried INTEGER NOT NULL,
+  due INTEGER NOT NULL, -- when it is tried next
+  tries INTEGER NOT NULL, -- how often it was taken since the team last asked for it
+  refusal TEXT NOT NULL, -- what is missing, as JSON
+  PRIMARY KEY (team_id, domain)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS domain_registration_waiting_due
+  ON domain_registration_waiting (due, team_id);
+
 CREATE TABLE IF NOT EXISTS domain_registration_version (
   version INTEGER NOT NULL PRIMARY KEY
 ) STRICT;
--- Older tables keep their version, because they need a migration to this one.
-INSERT INTO domain_registration_version (version)
-  SELECT ${SCHEMA_VERSION} WHERE NOT EXISTS (SELECT 1 FROM domain_registration_version);
+INSERT INTO domain_registration_version (version) VALUES (${SCHEMA_VERSION}) ON CONFLICT DO NOTHING;
 `
 
 /**
  * Creates the tables if they are missing. Only reads if the tables are up to date.
  *
- * @throws {Error} if a later version of this package created the tables.
+ * @throws {Error} if a later version of this package created the tables, or if some of them have been dropped or lack
+ *   columns.
  */
 export function prepareTables(driver: Driver): void {
+  if (checkTables(driver) === SCHEMA_VERSION) return
+  driver.transact(() => {
+    driver.execute(sqliteSchema())
+    checkTables(driver)
+  })
+}
+
+/** Returns the version of the tables; 0 if they are missing. */
+function checkTables(driver: Driver): number {
   const version = findVersion(driver)
-  if (version > SCHEMA_VERSION) {
-    throw new Error(`The tables have version ${version}; this package supports up to version ${SCHEMA_VERSION}`)
-  }
-  if (version < SCHEMA_VERSION) driver.transact(() => driver.execute(sqliteSchema()))
+  const needed = readColumns(sqliteSchema(), cameWith)
+  const tables = new Set(needed.map(({ table }) => table))
+  const columns = new Map(
+    [...tables].map(table => [table, driver.prepare<{ name: string }>(`PRAGMA table_xinfo(${table})`)()]),
+  )
+  const missing = needed.filter(({ table, column }) => !columns.get(table)?.some(({ name }) => name === column))
+  requireTables({ version, current: SCHEMA_VERSION }, needed, missing)
+  return version
 }
 
 /** Returns the version of the tables; 0 if they are missing. */

@@ -1,5 +1,5 @@
 import { COUNTED_AT_LEAST, FOUND_BEHIND_SUFFIXES } from '../rules/registration.ts'
-import { MOST_TEAMS, type NameRow, type PendingRow, type StatsRow, toSelectList } from '../store/rows.ts'
+import { type NameRow, type PendingRow, type StatsRow, toSelectList } from '../sql/rows.ts'
 import type { Driver, RunStatement } from './driver.ts'
 
 const NAMES = 'domain_registration_names'
@@ -15,12 +15,12 @@ const OWN_BELOW = `${NAMES}_of_team_below
 
 /**
  * Selects the names below a base, except those that a public suffix separates from it. The registrable domain of the
- * selected names is the base or an ancestor of the base. The first parameter lists the base and its ancestors, as JSON.
- * The index omits names that are their own registrable domain.
+ * selected names is the base or an ancestor of the base. The first parameter is the base, the second one lists the
+ * lengths of the base and its ancestors, as JSON. The index omits names that are their own registrable domain.
  */
-const WITHIN = `${NAMES}_within WHERE registrable_domain IN (SELECT value FROM json_each(?))
+const WITHIN = `${NAMES}_within WHERE registrable_domain IN (SELECT substr(?, -value) FROM json_each(?))
   AND path > ? AND path < ? AND domain <> registrable_domain`
-const OWN_WITHIN = `${NAMES}_of_team_within WHERE registrable_domain IN (SELECT value FROM json_each(?))
+const OWN_WITHIN = `${NAMES}_of_team_within WHERE registrable_domain IN (SELECT substr(?, -value) FROM json_each(?))
   AND team_id = ? AND path > ? AND path < ? AND domain <> registrable_domain`
 
 export interface StatementText<Row> {
@@ -57,13 +57,19 @@ const changeColumns = toSelectList<PendingRow>({
   lastFailure: 'last_failure',
 })
 
-const isDue = `due <= ? AND (SELECT kind FROM ${CHANGES} WHERE domain_id = change.follows) IS NOT 'registered'
-     ORDER BY due, since, domain_id LIMIT ?`
+const NEXT = `${CHANGES}_next WHERE follows IS NULL AND line`
+const NEXT_OF_TEAM = `${CHANGES}_next_of_team WHERE follows IS NULL AND line`
+const isDue = 'due <= ? ORDER BY due, since, domain_id LIMIT ?'
 
 export const statements = {
   /** The parameter is a JSON array of names. */
   findByDomain: statement<NameRow>(
     `SELECT ${name} FROM json_each(?) AS asked CROSS JOIN ${NAMES} AS name ON name.domain = asked.value`,
+  ),
+  /** The parameter is a JSON object: for each name, the lengths of the names above it. */
+  findWildcards: statement<NameRow>(
+    `SELECT ${name} FROM json_each(?) AS asked CROSS JOIN json_each(asked.value) AS length
+     CROSS JOIN ${NAMES} AS name ON name.domain = '*.' || substr(asked.key, -length.value)`,
   ),
   findById: selectNames('WHERE domain_id = ?'),
   countOwnWithin: statement<{ count: number }>(
@@ -106,24 +112,19 @@ export const statements = {
   lease: statement(`UPDATE ${CHANGES} SET due = max(due, ?) WHERE domain_id = ?`),
   setDue: statement(`UPDATE ${CHANGES} SET due = ? WHERE domain_id = ?`),
   take: statement(`UPDATE ${CHANGES} SET due = ?, sweeps = sweeps + 1 WHERE domain_id = ?`),
-  bringForward: statement(`UPDATE ${CHANGES} INDEXED BY ${CHANGES}_due SET due = ? WHERE line = ? AND due > ?`),
-  /** Finds the teams of a line, from the team whose change has been due the longest. Reads one row for each team. */
-  findTeams: statement<{ teamId: string }>(
-    `WITH RECURSIVE team (id) AS (
-       SELECT * FROM (SELECT team_id FROM ${CHANGES} INDEXED BY ${CHANGES}_due
-         WHERE line = ? AND due <= ? ORDER BY due, since, domain_id LIMIT 1)
-       UNION SELECT coalesce(
-         (SELECT min(team_id) FROM ${CHANGES} WHERE line = ? AND team_id > team.id),
-         (SELECT min(team_id) FROM ${CHANGES} WHERE line = ?)
-       ) FROM team LIMIT ${MOST_TEAMS}
-     ) SELECT id AS teamId FROM team`,
+  bringForward: statement(
+    `UPDATE ${CHANGES} INDEXED BY ${CHANGES}_next SET due = ? WHERE follows IS NULL AND line = ? AND due > ?`,
+  ),
+  /** Finds the next team of a line, after a team, and when its first change is due. */
+  findNextTeam: statement<{ teamId: string; due: number }>(
+    `SELECT team_id AS teamId, due FROM ${CHANGES} INDEXED BY ${NEXT_OF_TEAM} = ? AND team_id > ?
+     ORDER BY team_id, due LIMIT 1`,
   ),
   findDueOfTeam: statement<PendingRow>(
-    `SELECT ${changeColumns} FROM ${CHANGES} AS change INDEXED BY ${CHANGES}_of_team
-     WHERE line = ? AND team_id = ? AND ${isDue}`,
+    `SELECT ${changeColumns} FROM ${CHANGES} AS change INDEXED BY ${NEXT_OF_TEAM} = ? AND team_id = ? AND ${isDue}`,
   ),
   findDue: statement<PendingRow>(
-    `SELECT ${changeColumns} FROM ${CHANGES} AS change INDEXED BY ${CHANGES}_due WHERE line = ? AND ${isDue}`,
+    `SELECT ${changeColumns} FROM ${CHANGES} AS change INDEXED BY ${NEXT} = ? AND ${isDue}`,
   ),
   findChange: statement<object>(`SELECT 1 AS one FROM ${CHANGES} WHERE domain_id = ?`),
   deleteChange: statement<object>(`DELETE FROM ${CHANGES} WHERE domain_id = ? AND kind = ? RETURNING domain_id`),
@@ -136,13 +137,13 @@ export const statements = {
   ),
   retryAll: statement<object>(
     `UPDATE ${CHANGES} SET due = ? WHERE domain_id IN
-      (SELECT domain_id FROM ${CHANGES} INDEXED BY ${CHANGES}_due
-       WHERE line IN ('new', 'failed', 'refused') AND due > ? AND last_failure IS NOT NULL LIMIT ?)
+      (SELECT domain_id FROM ${CHANGES} INDEXED BY ${NEXT} IN ('new', 'failed', 'refused')
+         AND due > ? AND last_failure IS NOT NULL LIMIT ?)
      RETURNING domain_id`,
   ),
   settle: statement<object>(`DELETE FROM ${CHANGES} WHERE domain_id = ? RETURNING domain_id`),
   findLongestRefused: statement<PendingRow>(
-    `SELECT ${changeColumns} FROM ${CHANGES} INDEXED BY ${CHANGES}_due WHERE line = 'refused'
+    `SELECT ${changeColumns} FROM ${CHANGES} INDEXED BY ${NEXT} = 'refused'
      ORDER BY since, domain_id LIMIT 1`,
   ),
   listChanges: statement<PendingRow>(
@@ -150,8 +151,8 @@ export const statements = {
   ),
   stats: statement<StatsRow>(
     `SELECT count(*) AS count, min(since) AS oldest,
-      (SELECT count(*) FROM ${CHANGES} INDEXED BY ${CHANGES}_due WHERE line = 'refused') AS refused
-     FROM ${CHANGES} INDEXED BY ${CHANGES}_due`,
+      (SELECT count(*) FROM ${CHANGES} INDEXED BY ${NEXT} = 'refused') AS refused
+     FROM ${CHANGES}`,
   ),
 } as const
 

@@ -1,7 +1,8 @@
 import { requireOptions } from '../options.ts'
-import { ancestorsOf } from '../rules/name.ts'
 import { type LookUpResult, type NamesBelow, NOTHING_BELOW, type Registration } from '../rules/registration.ts'
 import { createUuidGenerator, timeOfUuid } from '../runtime/uuid.ts'
+import { toListQuery } from '../sql/list-query.ts'
+import { type NameRow, toRegistration } from '../sql/rows.ts'
 import { isOnPage, type ListPage, type ReleaseKeys, toUuid } from '../store/arguments.ts'
 import type { LookUp } from '../store/contract.ts'
 import {
@@ -11,8 +12,7 @@ import {
   managedStoreRules,
   type StoreBackend,
 } from '../store/managed-store.ts'
-import { keysBelow, toKey } from '../store/name-key.ts'
-import { type NameRow, toRegistration } from '../store/rows.ts'
+import { keysBelow, lengthsWithin, toKey, toWildcardKeys } from '../store/name-key.ts'
 import { connect, connectionRules, type SqliteConnectionOptions } from './connection.ts'
 import { createOutbox } from './outbox.ts'
 import { statements as all, type PreparedStatements, prepareAll } from './statements.ts'
@@ -55,9 +55,16 @@ export function createSqliteBackend(options: SqliteConnectionOptions): StoreBack
   const count = (teamId: string | undefined) =>
     (teamId === undefined ? statements.count() : statements.countOfTeam(teamId))[0]?.count ?? 0
 
-  function find({ teamId, domains, bases, needsCount }: LookUp): LookUpResult {
+  function find({ teamId, domains, covered = [], bases, needsCount }: LookUp): LookUpResult {
+    const above = toWildcardKeys(covered).map(({ domain, secondLevelDomain, cuts }) => {
+      return [domain, cuts.map(cut => secondLevelDomain.length + cut)]
+    })
+    const found = [
+      ...statements.findByDomain(JSON.stringify(domains)),
+      ...statements.findWildcards(JSON.stringify(Object.fromEntries(above))),
+    ]
     return {
-      registrations: statements.findByDomain(JSON.stringify(domains)).map(toRegistration),
+      registrations: [...new Map(found.map(row => [row.domainId, row])).values()].map(toRegistration),
       below: bases.map(base => findBelow(statements, base, teamId)),
       ...(needsCount && { teamCount: count(teamId) }),
     }
@@ -81,24 +88,28 @@ export function createSqliteBackend(options: SqliteConnectionOptions): StoreBack
     toDomainId: toUuid,
 
     register: ({ decide, lease, ...request }) =>
-      transact(() => {
-        const found = find(request)
-        const { created, waiting } = decide(found)
-        const createdAt = new Date()
-        const time = created.length > 0 ? findTime(statements, createdAt.getTime()) : 0
-        const saved = created.map(({ domain, registrableDomain }) => {
-          const { teamId } = request
-          const synchronized = lease === null
-          return { domainId: createId(time), domain, registrableDomain, teamId, synchronized, createdAt }
-        })
-        saved.forEach(insert)
-        request.willSave?.(saved.map(({ domainId }) => domainId))
-        if (lease !== null) {
-          for (const registration of saved) outbox.add(registration, 'registered', lease)
-          outbox.lease(waiting, lease)
-        }
-        return { found, saved }
-      }, request.timeLimit),
+      transact(
+        () => {
+          const found = find(request)
+          const { created, waiting } = decide(found)
+          const createdAt = new Date()
+          const time = created.length > 0 ? findTime(statements, createdAt.getTime()) : 0
+          const saved = created.map(({ domain, registrableDomain }) => {
+            const { teamId } = request
+            const synchronized = lease === null
+            return { domainId: createId(time), domain, registrableDomain, teamId, synchronized, createdAt }
+          })
+          saved.forEach(insert)
+          request.willSave?.(saved.map(({ domainId }) => domainId))
+          if (lease !== null) {
+            for (const registration of saved) outbox.add(registration, 'registered', lease)
+            outbox.lease(waiting, lease)
+          }
+          return { found, saved }
+        },
+        request.teamId,
+        request.timeLimit,
+      ),
 
     find: question => read(() => find(question)),
 
@@ -114,7 +125,7 @@ export function createSqliteBackend(options: SqliteConnectionOptions): StoreBack
           else if (isMonitored) outbox.add(registration, 'released', 0)
         }
         return released
-      }),
+      }, teamId),
 
     // Updates each row instead of replacing it, so the application's rows that refer to these rows are not deleted.
     transfer: ({ from, to, needsCount, decide }, keys, { lease, isPushed }) =>
@@ -133,7 +144,7 @@ export function createSqliteBackend(options: SqliteConnectionOptions): StoreBack
           return registration
         })
         return { found, saved }
-      }),
+      }, from),
 
     import: ({ domainIds, decide, ...question }) =>
       transact(() => {
@@ -144,7 +155,7 @@ export function createSqliteBackend(options: SqliteConnectionOptions): StoreBack
           if (!registration.synchronized) outbox.add(registration, 'registered', 0)
         }
         return findings
-      }),
+      }, question.teamId),
 
     list: page => read(() => listPage(statements, page).map(toRegistration)),
     count: teamId => read(() => count(teamId)),
@@ -162,31 +173,23 @@ function findTime(statements: PreparedStatements, now: number): number {
 
 function findBelow(statements: PreparedStatements, base: string, teamId: string): NamesBelow {
   const { secondLevelDomain, after, before } = keysBelow(base)
-  const above = JSON.stringify([base, ...ancestorsOf(base)])
+  const lengths = JSON.stringify(lengthsWithin(base))
   // All other names below the base are separated from the base by a public suffix.
-  if (statements.findWithin(above, after, before).length === 0)
+  if (statements.findWithin(base, lengths, after, before).length === 0)
     return { ...NOTHING_BELOW, behindSuffixes: statements.findBehindSuffixes(secondLevelDomain, after, before) }
-  const ownCount = statements.countOwnWithin(above, teamId, after, before)[0]?.count ?? 0
+  const ownCount = statements.countOwnWithin(base, lengths, teamId, after, before)[0]?.count ?? 0
   if (ownCount === 0) return { ...NOTHING_BELOW, heldByOthers: true }
-  const ownDomains = statements.findOwnWithin(above, teamId, after, before).map(({ domain }) => domain)
+  const ownDomains = statements.findOwnWithin(base, lengths, teamId, after, before).map(({ domain }) => domain)
   return { ...NOTHING_BELOW, ownDomains, ownCount }
 }
 
 function listPage(statements: PreparedStatements, page: ListPage): readonly NameRow[] {
-  const { teamId, after, limit, order, domain, below } = page
+  const { teamId, limit, domain } = page
   if (domain !== undefined) {
     const found = statements.findByDomain(JSON.stringify([domain])).filter(row => isOnPage(page, row))
     return found.slice(0, limit)
   }
-  const [team, ofTeam] = teamId === undefined ? ([[], ''] as const) : ([[teamId], 'OfTeam'] as const)
-  const select = (what: 'Below' | 'Newest' | 'Oldest', ...start: readonly string[]) =>
-    statements[`list${what}${ofTeam}`](...team, ...start, limit)
-  if (below !== undefined) {
-    const keys = keysBelow(below, after)
-    return select('Below', keys.secondLevelDomain, keys.after, keys.before)
-  }
-  return order === 'newest' ? select('Newest', after ?? AFTER_ALL_IDS) : select('Oldest', after ?? '')
+  const { name, start } = toListQuery(page)
+  const team = teamId === undefined ? [] : [teamId]
+  return statements[name](...team, ...start, limit)
 }
-
-/** Sorts after every ID, because IDs have only hexadecimal digits and hyphens. */
-const AFTER_ALL_IDS = 'g'

@@ -1,3 +1,4 @@
+import { createBrand } from '../errors/brand.ts'
 import type { Name } from '../rules/name.ts'
 import type { ImportFindings, LookUpResult, Registration, Team } from '../rules/registration.ts'
 import type { Awaitable } from '../time/awaitable.ts'
@@ -8,6 +9,11 @@ export interface LookUp {
   readonly teamId: string
   /** The distinct canonical names to look up exactly. A wildcard is looked up literally. */
   readonly domains: readonly string[]
+  /**
+   * The distinct canonical names above which to look up wildcards, at most 125 for each name. For `a.b.example.com`,
+   * these are `*.b.example.com` and `*.example.com`; see {@link wildcardsAbove}. Default: none.
+   */
+  readonly covered?: readonly string[] | undefined
   /** The distinct canonical names below which to search: the bases of wildcards, without `*.`. */
   readonly bases: readonly string[]
   /** Whether to count the team's registrations, because the team has a limit. Default: no. */
@@ -288,12 +294,9 @@ export class InvalidCursorError extends TypeError {
 
   constructor(message = 'The option "after" must be the "domainId" of the last registration of the previous page') {
     super(message)
+    invalidCursor.put(this)
   }
 }
 
-/**
- * Compares names instead of using `instanceof`: if both the ESM and the CommonJS files are loaded, there are two such
- * classes.
- */
-export const isInvalidCursor = (error: unknown): boolean =>
-  error instanceof Error && error.name === 'InvalidCursorError'
+const invalidCursor = createBrand<InvalidCursorError>('InvalidCursorError')
+export const isInvalidCursor = (error: unknown) => invalidCursor.isOn(error)

@@ -13,7 +13,7 @@ export {
   type SynchronizationErrorHandler,
   type TakeRequest,
 } from '../outbox/contract.ts'
-export type { Name } from '../rules/name.ts'
+export { type Name, wildcardsAbove } from '../rules/name.ts'
 export type {
   Change,
   ImportFindings,

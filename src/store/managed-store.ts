@@ -1,5 +1,5 @@
 import { createFailureLog, ignoreErrors } from '../errors/failure-log.ts'
-import { isFunction, optional, type Rule, type Rules, requireOptions } from '../options.ts'
+import { countRule, isFunction, optional, type Rules, requireOptions } from '../options.ts'
 import {
   type Outbox,
   onErrorRule,
@@ -61,8 +61,8 @@ export interface ManagedStoreOptions {
    */
   batchSize?: number | undefined
   /**
-   * The maximum number of pushes that the store makes at once, at least 1. Other calls wait for their turn until their
-   * lease ends. Default 20.
+   * The maximum number of pushes that the store makes at once, at least 1. Other calls wait until their lease ends, and
+   * the teams take turns. If 10,000 calls of a team wait, its next one gets 503 at once. Default 20.
    */
   maxPushes?: number | undefined
   /** Called for each change that the monitor refused, and when all pushes fail. Default: logs to the console. */
@@ -210,11 +210,6 @@ export interface StoreBackend {
   readonly outbox: Outbox
   /** Whether all work is part of a transaction that your application commits later. If so, nothing is pushed. */
   readonly isInTransaction?: boolean
-}
-
-const countRule: Rule = {
-  holds: optional(size => Number.isInteger(size) && Number(size) > 0),
-  expected: 'an integer of at least 1',
 }
 
 /** The rules of {@link ManagedStoreOptions}. */

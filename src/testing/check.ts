@@ -12,14 +12,14 @@ export class UnmetExpectation extends Error {
  * @throws {UnmetExpectation} with the expected and the actual value.
  */
 export function checkEqual(what: string, actual: unknown, expected: unknown): void {
-  if (show(actual) !== show(expected)) {
-    throw new UnmetExpectation(`${what}: expected ${abridge(show(expected))}, got ${abridge(show(actual))}`)
+  if (toText(actual) !== toText(expected)) {
+    throw new UnmetExpectation(`${what}: expected ${abridge(toText(expected))}, got ${abridge(toText(actual))}`)
   }
 }
 
 /** @throws {UnmetExpectation} with the claim, if the claim does not hold. */
 export function checkThat(claim: string, holds: boolean, actual: unknown): void {
-  if (!holds) throw new UnmetExpectation(`expected that ${claim}, got ${abridge(show(actual))}`)
+  if (!holds) throw new UnmetExpectation(`expected that ${claim}, got ${abridge(toText(actual))}`)
 }
 
 /**
@@ -34,7 +34,7 @@ export async function checkRejects(what: string, attempt: () => unknown): Promis
   } catch (error) {
     return error
   }
-  throw new UnmetExpectation(`${what}: expected a rejection, got ${abridge(show(value))}`)
+  throw new UnmetExpectation(`${what}: expected a rejection, got ${abridge(toText(value))}`)
 }
 
 /** Checks that an attempt rejects with a `TypeError`, as it must for an invalid argument. */
@@ -43,7 +43,7 @@ export async function checkRejectsArgument(what: string, attempt: () => unknown)
   checkThat(`${what}: the rejection is a TypeError`, error instanceof TypeError, String(error))
 }
 
-function show(value: unknown): string {
+function toText(value: unknown): string {
   return JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? `${part}n` : sortFields(part))) ?? String(value)
 }
 

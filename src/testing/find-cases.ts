@@ -6,7 +6,7 @@ import { openMonitored, pause, runSweep, SOON } from './monitor.ts'
 import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
 
-async function find(store: SuiteStore, question: LookUp): Promise<LookUpResult> {
+async function findIn(store: SuiteStore, question: LookUp): Promise<LookUpResult> {
   return inOrderOf(question.domains, await methodOf(store, 'find')(question))
 }
 
@@ -25,14 +25,14 @@ export const findCases: readonly CaseDefinition[] = [
           registrations,
           below: below.map(each => ({ ...each, ownDomains: each.ownDomains.toSorted() })),
         })
-        const found = await find(store, { teamId, domains, bases })
+        const found = await findIn(store, { teamId, domains, bases })
         checkEqual(
           `the registrations found for team ${teamId}`,
           sortBelow(found),
           sortBelow(await lookUp(store, teamId, domains, bases)),
         )
       }
-      const nothing = await find(store, { teamId: '1', domains: [], bases: [] })
+      const nothing = await findIn(store, { teamId: '1', domains: [], bases: [] })
       checkEqual('the findings of an empty query', nothing, { registrations: [], below: [] })
     },
   },
@@ -44,7 +44,7 @@ export const findCases: readonly CaseDefinition[] = [
       const domains = Object.freeze(['b.com', 'a.com'])
       const question = Object.freeze({ teamId: '1', domains, bases: Object.freeze(['b.com', 'a.com']) })
       for (const _ of ['first', 'second']) {
-        checkEqual('the registrations found', toDomains((await find(store, question)).registrations), [])
+        checkEqual('the registrations found', toDomains((await findIn(store, question)).registrations), [])
       }
       checkEqual('the registrations', await findDomains(store, '1', domains), [])
     },
@@ -57,7 +57,7 @@ export const findCases: readonly CaseDefinition[] = [
       const [store, monitor] = await openMonitored(open, { synchronizeTimeLimit: SOON })
       await save(store, '1', ['a.com'])
       for (let turns = 0; turns < 100; turns += 1) {
-        await find(store, { teamId: '1', domains: ['a.com'], bases: ['b.com'] })
+        await findIn(store, { teamId: '1', domains: ['a.com'], bases: ['b.com'] })
         await runSweep(store)
         if (monitor.accepted.length > 0) return
         await pause(SOON / 10)

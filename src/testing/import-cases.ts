@@ -1,6 +1,6 @@
+import { createImportRequest } from '../operations/create-request.ts'
 import { changeOf } from '../outbox/contract.ts'
 import type { Change, ImportFindings, Registration } from '../rules/registration.ts'
-import { createImportRequest } from '../store/create-request.ts'
 import { attempt, manyDomains, methodOf, save, toDomains, toTestRegistration } from './calls.ts'
 import { checkEqual } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'

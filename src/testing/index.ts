@@ -2,3 +2,4 @@ export { domainStoreSuite, type StoreSuiteOptions } from './domain-store-suite.t
 export { type MonitorSuiteOptions, type MonitorUnderTest, monitorSuite } from './monitor-suite.ts'
 export type { StoreCase } from './store-case.ts'
 export { managedStoreFeatures, type StoreFeature, type StoreSetup, type SuiteStore } from './suite-store.ts'
+export { type WaitingStoreSuiteOptions, waitingStoreSuite } from './waiting-store-suite.ts'

@@ -6,8 +6,8 @@ import { releaseDomains } from './release-cases.ts'
 import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
 
-const list = async (store: SuiteStore, options?: ListOptions) => methodOf(store, 'list')(options)
-const listDomains = async (store: SuiteStore, options?: ListOptions) => toDomains(await list(store, options))
+const listIn = async (store: SuiteStore, options?: ListOptions) => methodOf(store, 'list')(options)
+const listDomains = async (store: SuiteStore, options?: ListOptions) => toDomains(await listIn(store, options))
 
 /** Lists page after page, until a page is not full. */
 async function listPages(
@@ -17,7 +17,7 @@ async function listPages(
 ): Promise<string[][]> {
   const pages: string[][] = []
   for (let after: string | undefined; pages.length < 9; ) {
-    const page = await list(store, { ...options, after })
+    const page = await listIn(store, { ...options, after })
     pages.push(toDomains(page))
     after = page.at(-1)?.[by]
     if (page.length < options.limit) break
@@ -34,7 +34,7 @@ export const listCases: readonly CaseDefinition[] = [
     name: 'MUST list registrations in the order of creation, even those from one call',
     async test({ open }) {
       const store = await open()
-      checkEqual('the list of an empty store', await list(store), [])
+      checkEqual('the list of an empty store', await listIn(store), [])
       const [early, late] = [manyDomains(50).reverse(), ['c.com', '*.a.com', 'd.com', 'x.c.com']]
       await save(store, '1', early)
       for (const domain of late) await save(store, domain === 'd.com' ? '2' : '1', [domain])
@@ -47,7 +47,7 @@ export const listCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       for (const prefix of ['b', 'a']) await save(store, '1', manyDomains(50, prefix).reverse())
-      const ids = (await list(store)).map(({ domainId }) => domainId)
+      const ids = (await listIn(store)).map(({ domainId }) => domainId)
       checkEqual('the number of listed registrations', ids.length, 100)
       checkEqual('the IDs of the listed registrations', ids, [...new Set(ids)].sort())
     },
@@ -60,7 +60,7 @@ export const listCases: readonly CaseDefinition[] = [
       const begun = Date.now()
       const saved = await save(store, '1', ['a.com', '*.b.com'])
       if (features.includes('synchronize')) await synchronize(store, saved.slice(1))
-      const listed = await list(store)
+      const listed = await listIn(store)
       const { registrations } = await lookUp(store, '1', toDomains(saved))
       checkEqual('the listed registrations', listed, registrations)
       for (const { createdAt } of listed) {
@@ -95,7 +95,7 @@ export const listCases: readonly CaseDefinition[] = [
         const pages = await listPages(store, { ...ofTeam, limit: 3 })
         checkEqual(`the pages for team ${ofTeam.teamId ?? 'any'}`, pages, expected)
       }
-      checkEqual('a page with limit 0', await list(store, { limit: 0 }), [])
+      checkEqual('a page with limit 0', await listIn(store, { limit: 0 }), [])
     },
   },
   {
@@ -104,7 +104,7 @@ export const listCases: readonly CaseDefinition[] = [
     async test({ open }) {
       const store = await open()
       for (let call = 0; call < 11; call += 1) await save(store, '1', manyDomains(100, `c${call}.`))
-      checkEqual('the number of listed registrations', (await list(store)).length, MOST_AT_ONCE)
+      checkEqual('the number of listed registrations', (await listIn(store)).length, MOST_AT_ONCE)
     },
   },
   {
@@ -139,9 +139,13 @@ export const listCases: readonly CaseDefinition[] = [
         checkEqual(`the names listed for ${options.domain}`, await listDomains(store, options), expected)
       }
       const domain = 'www.example.com'
-      const after = (await list(store, { domain }))[0]?.domainId
+      const after = (await listIn(store, { domain }))[0]?.domainId
       for (const order of ['oldest', 'newest'] as const)
-        checkEqual(`the names listed after ${domain}, ${order} first`, await list(store, { domain, after, order }), [])
+        checkEqual(
+          `the names listed after ${domain}, ${order} first`,
+          await listIn(store, { domain, after, order }),
+          [],
+        )
     },
   },
   {
@@ -172,7 +176,7 @@ export const listCases: readonly CaseDefinition[] = [
         await listDomains(store, { below: 'a.example.com' }),
         below.slice(2, 4),
       )
-      checkEqual('the names listed below c.example.com', await list(store, { below: 'c.example.com' }), [])
+      checkEqual('the names listed below c.example.com', await listIn(store, { below: 'c.example.com' }), [])
     },
   },
   {
@@ -195,7 +199,7 @@ export const listCases: readonly CaseDefinition[] = [
         { below: 'example.com', domain: 'a.example.com' },
       ]
       for (const options of wrong) {
-        await checkRejectsArgument(`list(${JSON.stringify(options)})`, () => list(store, options))
+        await checkRejectsArgument(`list(${JSON.stringify(options)})`, () => listIn(store, options))
       }
     },
   },
@@ -207,10 +211,10 @@ export const listCases: readonly CaseDefinition[] = [
       const store = await open()
       const saved = await save(store, '1', manyDomains(6))
       await releaseDomains(store, '1', ['n1.com', 'n2.com', 'n4.com'])
-      const page = await list(store, { after: saved[2]?.domainId })
+      const page = await listIn(store, { after: saved[2]?.domainId })
       checkEqual('the names listed after n2.com', toDomains(page), ['n3.com', 'n5.com'])
       await releaseDomains(store, '1', ['n5.com'])
-      const rest = await list(store, { order: 'newest', after: saved[4]?.domainId })
+      const rest = await listIn(store, { order: 'newest', after: saved[4]?.domainId })
       checkEqual('the names listed after n4.com, newest first', toDomains(rest), ['n3.com', 'n0.com'])
     },
   },

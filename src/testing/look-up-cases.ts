@@ -1,5 +1,14 @@
 import { FOUND_BEHIND_SUFFIXES, type NamesBelow, NOTHING_BELOW } from '../rules/registration.ts'
-import { findDomains, lookUp, manyDomains, save, submitForCodes, toDomains } from './calls.ts'
+import {
+  createRequest,
+  findDomains,
+  lookUp,
+  manyDomains,
+  save,
+  submitForCodes,
+  toDomains,
+  toTestName,
+} from './calls.ts'
 import { checkEqual, checkThat } from './check.ts'
 import type { CaseDefinition } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
@@ -64,6 +73,23 @@ export const lookUpCases: readonly CaseDefinition[] = [
       await save(store, '2', ['*.a.a.n99.com'])
       const expected = deep.map(domain => (domain.endsWith('.n99.com') ? 'domain_already_licensed' : 'created'))
       checkEqual('the codes of the results', await submitForCodes(store, '1', deep), expected)
+    },
+  },
+  {
+    id: 'finds-wildcards-above',
+    name: 'MUST find the wildcards above covered names, at any depth, and find each registration once',
+    async test({ open }) {
+      const store = await open()
+      const deep = (labels: number) => `${'a.'.repeat(labels)}example.net`
+      const above = ['*.example.com', '*.b.example.com', `*.${deep(3)}`, `*.${deep(100)}`]
+      await save(store, '1', [...above, '*.a.b.example.com', '*.c.example.com', 'b.example.com', '*.x.example.org'])
+      const domains = ['*.b.example.com']
+      const covered = ['a.b.example.com', '*.b.example.com', 'ab.b.example.com', deep(120), 'x.example.org', '8.8.8.8']
+      const { found } = await store.register({
+        ...createRequest('2', domains.map(toTestName), [], () => []),
+        covered,
+      })
+      checkEqual('the registrations found', toDomains(found.registrations).sort(), above.sort())
     },
   },
   {

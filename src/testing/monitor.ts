@@ -6,7 +6,7 @@ import type { Trial } from './store-case.ts'
 import type { SuiteStore } from './suite-store.ts'
 
 /** A monitor for the store under test. The monitor can be unavailable or refuse changes, and it records the pushes. */
-export interface Monitor {
+interface Monitor {
   isAway: boolean
   /** Whether pushes take effect although they report a failure. */
   losesAnswers: boolean

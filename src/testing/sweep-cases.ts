@@ -244,6 +244,22 @@ export const sweepCases: readonly CaseDefinition[] = [
     },
   },
   {
+    id: 'teams-with-nothing-due-take-no-turn',
+    name: 'MUST push the changes of each team, even if 150 teams have only changes that are not due',
+    needs: ['release'],
+    async test({ open }) {
+      const [store, monitor] = await openMonitored(open)
+      await saveAndRelease(store, ...manyDomains(20))
+      for (let team = 100; team < 250; team += 1) await save(store, String(team), [`leased-${team}.com`])
+      await synchronize(store, await save(store, '9', ['last.com']))
+      await releaseDomains(store, '9', ['last.com'])
+      monitor.takePushes()
+      await runSweep(store, { limit: 6 })
+      const pushed = toDomains(monitor.takePushes().flat())
+      checkThat('the change of the last team is pushed', pushed.includes('last.com'), pushed)
+    },
+  },
+  {
     id: 'each-sweep-in-a-new-process',
     name: 'MUST push what the monitor accepts, and list all else as refused, even if each sweep has a new process',
     needs: ['release', 'listPending'],

@@ -190,6 +190,22 @@ export const transferCases: readonly CaseDefinition[] = [
     },
   },
   {
+    id: 'transfer-and-settle',
+    name: 'MUST push the release of a former ID once the registration of the new ID has been settled',
+    async test({ open }) {
+      const [store, monitor] = await openMonitored(open, soon)
+      monitor.refuses = ({ kind, teamId }) => kind === 'registered' && teamId === '2'
+      await synchronize(store, await save(store, '1', ['a.com']))
+      const { saved } = await transferFrom(store, ['1', '2'], ['a.com'])
+      await runSweep(store)
+      checkEqual('the watched names before that', monitor.watched(), ['a.com for team 1'])
+      const domainIds = saved.map(({ domainId }) => domainId)
+      checkEqual('how many changes are settled', await methodOf(store, 'settlePending')({ domainIds }), 1)
+      await sweepUntil(store, 'nothing is watched', () => monitor.watched().length === 0)
+      checkEqual('how many changes are pending', await methodOf(store, 'countPending')(), 0)
+    },
+  },
+  {
     id: 'race-of-transfers',
     name: 'MUST transfer a name to only one team if two transfers and a call of another team compete for it',
     async test({ open }) {

@@ -26,6 +26,9 @@ export class TimeLimitError extends Error {
  */
 export const CALL_TIME_LIMIT = 30_000
 
+/** The resolution of timers, in milliseconds. */
+export const SHORTEST_TIMER = 1
+
 /**
  * The longest delay of a timer: all runtimes store delays in 32 bits. With a longer delay, or with `NaN`, a timer would
  * fire at once.

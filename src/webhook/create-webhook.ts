@@ -1,9 +1,9 @@
 import { toPlainText } from '../errors/plain-text.ts'
-import { sha256 } from '../keys/sha256.ts'
 import { countRule, isFunction, isText, optional, type Rules, requireOptions } from '../options.ts'
 import { MonitorUnavailableError, toChange } from '../outbox/contract.ts'
 import { httpUrlRule, type ReceivedResponse, sendRequest } from '../outgoing/send-request.ts'
 import type { Change } from '../rules/registration.ts'
+import { sha256 } from '../runtime/sha256.ts'
 import { TimeLimitError, timeLimitRule } from '../time/deadline.ts'
 import { ID, readSecrets, SIGNATURE, sign, TIMESTAMP } from './signature.ts'
 

@@ -1,4 +1,5 @@
 import { describe } from '../options.ts'
+import { hmac, importSecret } from '../runtime/sha256.ts'
 
 /** The headers of Standard Webhooks 1.0, section "Webhook headers". */
 export const ID = 'webhook-id'
@@ -11,11 +12,9 @@ const SECRET_PREFIX = 'whsec_'
 /** Base64 contains no comma, so a comma ends a signature. */
 const SIGNATURES = /(?<![^\s,])v1,[^\s,]+/g
 
-const algorithm = { name: 'HMAC', hash: 'SHA-256' }
-
 type Bytes = Uint8Array<ArrayBuffer>
 
-export interface Message {
+interface Message {
   readonly id: string
   /** Seconds since 1970, as digits. */
   readonly timestamp: string
@@ -32,8 +31,7 @@ export function readSecrets(secret: string | readonly string[]): Promise<readonl
   if (!Array.isArray(secrets) || secrets.length === 0) {
     throw new TypeError(`The secret must be a string or a non-empty array of strings; it is ${describe(secret)}`)
   }
-  const keys = secrets.map(readSecret)
-  return Promise.all(keys.map(key => crypto.subtle.importKey('raw', key, algorithm, false, ['sign'])))
+  return Promise.all(secrets.map(readSecret).map(importSecret))
 }
 
 /** Section "Signature scheme" requires 24 to 64 random bytes. */
@@ -48,8 +46,8 @@ function readSecret(secret: unknown): Bytes {
 /** Returns one signature for each key, in the format of the header. */
 export async function sign(message: Message, keys: readonly CryptoKey[]): Promise<string> {
   const content = toSignedContent(message)
-  const signatures = await Promise.all(keys.map(key => crypto.subtle.sign(algorithm, key, content)))
-  return signatures.map(signature => VERSION + toBase64(new Uint8Array(signature))).join(' ')
+  const signatures = await Promise.all(keys.map(key => hmac(key, content)))
+  return signatures.map(signature => VERSION + toBase64(signature)).join(' ')
 }
 
 /**

@@ -87,7 +87,7 @@ export async function verifyWebhook(
   if (!(await hasValidSignature(signature, { id, timestamp, body: received }, keys))) {
     throw new WebhookVerificationError('No signature matches')
   }
-  return parse(received)
+  return parseBody(received)
 }
 
 function readWebhookHeader(headers: WebhookHeaders, name: string): string | undefined {
@@ -101,7 +101,7 @@ function readWebhookHeader(headers: WebhookHeaders, name: string): string | unde
 /** Recognizes `Headers` objects, whether they come from the runtime or from a package. */
 const isFetchHeaders = (headers: WebhookHeaders): headers is Headers => typeof headers.get === 'function'
 
-function parse(body: string | Uint8Array): WebhookBody {
+function parseBody(body: string | Uint8Array): WebhookBody {
   try {
     return JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body))
   } catch {

@@ -40,6 +40,9 @@ export interface ListDomainsQuery extends ExportDomainsQuery {
   readonly below?: string | undefined
 }
 
+/** The parameters of `GET /v1/domains/waiting`. */
+export type ListWaitingQuery = Pick<ExportDomainsQuery, 'team_id'>
+
 /** The maximum number of hostnames in one call. */
 export const MAX_DOMAINS = 100
 
@@ -129,18 +132,20 @@ export const requests = {
     after: after('export').describe('The `domainId` of the last complete line that arrived.'),
     team_id: teamId,
   }),
+  waiting: z.object({ team_id: teamId }),
   exportFormat: z.object({
     format: choice('csv', 'ndjson').default('csv').describe('CSV (RFC 4180), or one JSON object on each line.'),
   }),
 }
 
-const { body, list, export: exported } = requests
+const { body, list, export: exported, waiting } = requests
 
 /** The same with a team key, which always acts on its own team: `team_id` is ignored, even if it is invalid. */
 export const teamRequests = {
   body: body.omit({ team_id: true }),
   list: list.omit({ team_id: true }),
   export: exported.omit({ team_id: true }),
+  waiting: waiting.omit({ team_id: true }),
 }
 
 /**
@@ -166,7 +171,10 @@ type Fields<Name extends Request> = z.output<(typeof teamRequests)[Name]> & { re
  */
 export function readFields<Name extends Request>(name: Name, sent: unknown, keyContext: KeyContext): Fields<Name> {
   const isTeam = keyContext.type === 'team'
-  const { team_id, ...fields } = parse(isTeam ? teamRequests[name] : requests[name], sent) as Record<string, unknown>
+  const { team_id, ...fields } = readBySchema(isTeam ? teamRequests[name] : requests[name], sent) as Record<
+    string,
+    unknown
+  >
   return { ...fields, teamId: isTeam ? keyContext.teamId : team_id } as Fields<Name>
 }
 
@@ -185,9 +193,13 @@ export function parseListQuery(query: Query, keyContext: KeyContext): Fields<'li
 export const parseExportQuery = (query: Query, keyContext: KeyContext): Fields<'export'> =>
   readFields('export', takeParameters(query, requests.export), keyContext)
 
+/** @throws {ApiError} 400 `invalid_request`. The message names the parameter. */
+export const parseWaitingQuery = (query: Query, keyContext: KeyContext): Fields<'waiting'> =>
+  readFields('waiting', takeParameters(query, requests.waiting), keyContext)
+
 /** @throws {ApiError} 400 `invalid_request`. */
 export const parseFormat = (query: Query): 'csv' | 'ndjson' =>
-  parse(requests.exportFormat, takeParameters(query, requests.exportFormat)).format
+  readBySchema(requests.exportFormat, takeParameters(query, requests.exportFormat)).format
 
 /**
  * Picks the parameters that a request has: over HTTP, a client may send others, meant for a newer or a different
@@ -203,7 +215,7 @@ const takeParameters = (query: Query, { shape }: { shape: object }): Query =>
   )
 
 /** @throws {ApiError} as for {@link readFields}. */
-function parse<Schema extends z.ZodType>(schema: Schema, sent: unknown): z.output<Schema> {
+function readBySchema<Schema extends z.ZodType>(schema: Schema, sent: unknown): z.output<Schema> {
   let result: z.ZodSafeParseResult<z.output<Schema>>
   try {
     result = schema.safeParse(sent)

@@ -4,6 +4,7 @@ import type { HostnameReason } from '../hostname/mistakes/mistake.ts'
 import type { Verdict } from '../rules/overlap.ts'
 import type { Registration } from '../rules/registration.ts'
 import type { ConflictCode, DnsRecord } from '../rules/submitted.ts'
+import type { WaitingName } from '../store/waiting.ts'
 
 /** Why a hostname was not registered. The codes of {@link HostnameRejection} depend only on the hostname. */
 export type InvalidCode = HostnameRejection | ConflictCode | 'internal_error'
@@ -83,6 +84,8 @@ export interface InvalidPreview extends InvalidResult, Omit<InvalidHostname, 'va
   domain?: string | undefined
   /** The DNS record to add, if your server wants one for this name. */
   record?: DnsRecord | undefined
+  /** `true` if registering the name would keep it, and your server would try again by itself. */
+  waits?: boolean | undefined
   /** The conflicting registrations of the same team, in canonical form, at most three. */
   conflicts?: readonly string[]
   /** How many conflicting registrations there are. If this is 1,000 or more, the real number may be larger. */
@@ -106,7 +109,12 @@ export interface PreviewDomainsResponse {
 export type DeleteResult =
   | { status: 'deleted'; input: string; domain: string; domainId: string }
   /** This team has not registered the hostname, but another team may have registered it. */
-  | { status: 'missing'; input: string }
+  | {
+      status: 'missing'
+      input: string
+      /** `true` if the hostname waited to be registered. It no longer does. */
+      waited?: boolean
+    }
   | { status: 'invalid'; input: string; code: HostnameRejection; message: string }
 
 /** The body of a deletion's `200` response. */
@@ -128,8 +136,40 @@ export interface ListDomainsResponse {
     domains: ListedDomain[]
     /** Send this value as `after` to get the next page. `null` on the last page. */
     next: string | null
+    /** Over HTTP, the operations that the caller may use: those that are enabled and in its scopes. */
+    operations?: readonly string[]
   }
 }
+
+/** A hostname that waits to be registered. */
+export interface WaitingDomain {
+  domain: string
+  /** When the team first asked for it. All times are in the format of `Date.prototype.toISOString`. */
+  since: string
+  /** After the first try from this time on, it waits no longer. */
+  until: string
+  lastTried: string
+  nextTry: string
+  /** Why it is not registered yet; the same fields as in a preview. */
+  code: InvalidCode
+  reason: string
+  message: string
+  record?: DnsRecord | undefined
+}
+
+/** The body of the `200` response to `GET /v1/domains/waiting`. */
+export interface ListWaitingResponse {
+  data: { domains: WaitingDomain[] }
+}
+
+export const toWaitingDomain = ({ domain, refusal, ...name }: WaitingName): WaitingDomain => ({
+  domain,
+  since: name.since.toISOString(),
+  until: name.until.toISOString(),
+  lastTried: name.lastTried.toISOString(),
+  nextTry: name.nextTry.toISOString(),
+  ...refusal,
+})
 
 export const toListedDomain = ({ domain, domainId, createdAt }: Registration): ListedDomain => ({
   domain,

@@ -42,6 +42,7 @@ test('names can be added, searched and deleted with the element, and exported', 
 
 test('a key can be created, rotated and revoked, and is shown only once', async () => {
   const readKeys = async () => {
+    await page.waitForLoadState()
     const rows = await page.locator('tr:has(td)').all()
     return Promise.all(rows.map(async row => (await row.locator('td').allInnerTexts()).slice(0, 3)))
   }
@@ -55,6 +56,7 @@ test('a key can be created, rotated and revoked, and is shown only once', async 
   assert.ok((await page.content()).includes(await hashApiKey(first)))
 
   await button('Rotate').click()
+  await page.getByRole('cell', { name: /^until / }).waitFor()
   const second = await page.getByRole('status').locator('code').innerText()
   const [old, fresh] = await readKeys()
   assert.match(old[2], /^until \d{4}-\d\d-\d\d$/)
@@ -63,9 +65,9 @@ test('a key can be created, rotated and revoked, and is shown only once', async 
   await page.goto(`${example.address}keys`)
   assert.ok(!(await page.content()).includes(second))
   await button('Revoke').last().click()
-  assert.match(await page.getByRole('heading').innerText(), /^Revoke the key Import & <more> .* permanently\?$/)
+  await page.getByRole('heading', { name: /^Revoke the key Import & <more> .* permanently\?$/ }).waitFor()
   await button('Yes').click()
-  assert.match(await page.getByRole('status').innerText(), /^Revoked the key Import/)
+  await page.getByRole('status').filter({ hasText: 'Revoked the key Import' }).waitFor()
   assert.equal((await readKeys())[1][2], 'revoked')
   assert.equal(await button('Revoke').count(), 1)
 })

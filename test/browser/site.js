@@ -135,7 +135,7 @@ test('llms.txt and the sidebar link each guide, and llms-full.txt contains all g
 /** Each search, with the path of a page that must be among the first five results. */
 const searches = [
   ['localhost', /hostnames|errors|readme/],
-  ['quota', /faq/],
+  ['quota', /faq|stores/],
   ['Koa', /frameworks/],
   ['Workers', /frameworks|serverless/],
   ['rotate', /authentication|cli/],
@@ -214,8 +214,11 @@ const searches = [
   ['TXT record', /check-names/],
 ]
 
+/** Without excerpts, for which the search box loads and draws each page that it finds. */
+const withoutExcerpts = () => localStorage.setItem('vitepress:local-search-detailed-list', 'false')
+
 test('the search finds the right guide for each word and question', async () => {
-  await visit('/', {}, async page => {
+  await visit('/', { prepare: withoutExcerpts }, async page => {
     await page.getByRole('button', { name: 'Search' }).first().click()
     const field = page.locator('#localsearch-input')
     const results = page.locator('#localsearch-list')
@@ -232,23 +235,23 @@ test('the search finds the right guide for each word and question', async () => 
   })
 })
 
-test('the first or second hit of the search answers each question of a first month', async () => {
+test('the first hits of the search answer questions of a first month, and of people with their own stack', async () => {
   const questions = JSON.parse(readFileSync(new URL('questions.json', import.meta.url), 'utf8'))
   const toPlace = link =>
     decodeURIComponent(link)
       .replace(/^\/(?:docs\/)?/, '')
       .replace('.html', '')
-  await visit('/', {}, async page => {
+  await visit('/', { prepare: withoutExcerpts }, async page => {
     await page.getByRole('button', { name: 'Search' }).first().click()
     const results = page.locator('#localsearch-list')
     const missed = []
-    for (const { question, words, answers } of questions) {
+    for (const { question, words, answers, says } of questions) {
       await page.locator('#localsearch-input').fill('')
       await results.locator('li').first().waitFor({ state: 'detached' })
       await page.locator('#localsearch-input').fill(words)
       await results.locator('a.result').first().waitFor()
       const links = await results.locator('a.result').evaluateAll(found => found.map(link => link.getAttribute('href')))
-      const places = links.slice(0, 2).map(toPlace)
+      const places = links.slice(0, says ? 3 : 2).map(toPlace)
       if (!places.some(place => answers.includes(place))) missed.push([question, ...places])
     }
     assert.deepEqual(missed, [])
@@ -366,6 +369,32 @@ for (const viewport of [
     })
   })
 
+test('each program of the first page is as wide as its box', async () => {
+  await visit('/', {}, async page => {
+    const tabs = await page.locator('.landing .vp-code-group label').all()
+    assert.ok(tabs.length > 3)
+    for (const tab of tabs) {
+      await tab.click()
+      const sizes = await page
+        .locator('.landing pre')
+        .filter({ visible: true })
+        .evaluateAll(programs => programs.map(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth]))
+      assert.equal(sizes.length, 2)
+      for (const [inside, box] of sizes)
+        assert.ok(inside <= box, `${await tab.textContent()}: ${inside} in ${box} pixels`)
+    }
+  })
+})
+
+test('the search shows an excerpt of each page that it finds', async () => {
+  await visit('/', {}, async page => {
+    await page.getByRole('button', { name: 'Search' }).first().click()
+    await page.locator('#localsearch-input').fill('quota')
+    const excerpts = page.locator('#localsearch-list .excerpt')
+    await excerpts.first().filter({ hasText: /quota/i }).waitFor()
+  })
+})
+
 test('the first screen shows the program, and the first page leads to the source', async () => {
   await visit('/', { viewport: { width: 1200, height: 900 } }, async page => {
     const code = await page.locator('.first pre').first().boundingBox()
@@ -386,7 +415,8 @@ test('each picture has its size, and a screenshot is dark in the dark scheme', a
     ['dark', 'on-dark'],
   ])
     await visit('/docs/customers-page.html', { colorScheme }, async page => {
-      const visible = page.locator('main img').filter({ visible: true })
+      // The pictures of one state of the page exist in one scheme only.
+      const visible = page.locator('main img[class]').filter({ visible: true })
       assert.deepEqual(await visible.evaluateAll(images => images.map(image => image.className)), [shown])
     })
 })
@@ -459,8 +489,9 @@ for (const [where, prepare] of [
       }
       await register(1, 'a.example.com')
       await item('Registered by team 1', 'a.example.com').waitFor()
-      assert.match(await page.getByLabel('Response', { exact: true }).innerText(), /^HTTP\/1.1 200/)
-      assert.match(await page.getByLabel('curl', { exact: true }).innerText(), /^curl https:.*svc_team_1_/s)
+      const shows = (label, text) => page.getByLabel(label, { exact: true }).filter({ hasText: text }).waitFor()
+      await shows('Response', /^HTTP\/1.1 200/)
+      await shows('curl', /^curl https:.*svc_team_1_/s)
       await check(2, '*.example.com')
       await team(2)
         .getByText(/registered by somebody else/i)
@@ -476,7 +507,7 @@ for (const [where, prepare] of [
       await page.getByLabel('is on').uncheck()
       await register(2, 'example.net')
       await page.getByRole('table', { name: 'Pending changes' }).getByText('example.net').waitFor()
-      assert.match(await page.getByLabel('Response', { exact: true }).innerText(), /^HTTP\/1.1 503/)
+      await shows('Response', /^HTTP\/1.1 503/)
       await page.getByLabel('is on').check()
       await page.getByRole('button', { name: 'Sweep now' }).click()
       await item('Watched by the monitor', 'example.net').waitFor()

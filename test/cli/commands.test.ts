@@ -22,6 +22,12 @@ describe('the program exits 2, says what to do, and changes nothing if the comma
     ['no command', ['--json'], /There is no command "--json"/],
     ['an unknown command', ['transfr'], /There is no command "transfr". Did you mean "transfer"\?/],
     ['an unknown command of a group', ['keys', 'rotat'], /Did you mean "keys rotate"\?/],
+    ...['satus', 'sttatus', 'statis', 'stauts', 'status!'].map((word): [string, string[], RegExp] => [
+      `the command "${word}"`,
+      [word],
+      /Did you mean "status"\?/,
+    ]),
+    ['an option with a missing letter', ['list', '--eam', '1'], /Did you mean "--team"\?/],
     ['a command that resembles no other', ['register'], /There is no command "register"\n/],
     ['an unknown option', ['list', '--tea', '1'], /There is no option "--tea". Did you mean "--team"\?/],
     ['one argument too many', ['count', '1'], /takes only options/],
@@ -479,25 +485,21 @@ test.each([
 test.each([
   ['never answers', () => {}],
   ['never answers a statement', (socket: Socket) => void socket.once('data', () => socket.write(AUTHENTICATED))],
-])(
-  'each command fails after its time limit if the database accepts connections and %s',
-  async (_, serve) => {
-    const server = createServer(serve).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    onTestFinished(() => void server.close())
-    const { port } = server.address() as AddressInfo
-    const env = { DATABASE_URL: `postgres://me:secret-word@127.0.0.1:${port}/db` }
-    const commands = ['migrate', 'doctor', 'keys list', 'keys export', 'count', 'status', 'export', 'find example.com']
-    const outcomes = await Promise.all(commands.map(command => run(command.split(' '), { env })))
-    for (const [index, { code, stdout, stderr }] of outcomes.entries())
-      expect([commands[index], code, stdout + stderr]).toEqual([
-        commands[index],
-        1,
-        expect.stringMatching(/time limit of 10000 ms|timeout/),
-      ])
-  },
-  60_000,
-)
+])('each command fails after its time limit if the database accepts connections and %s', async (_, serve) => {
+  const server = createServer(serve).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  const env = { DATABASE_URL: `postgres://me:secret-word@127.0.0.1:${port}/db` }
+  const commands = ['migrate', 'doctor', 'keys list', 'keys export', 'count', 'status', 'export', 'find example.com']
+  const outcomes = await Promise.all(commands.map(command => run(command.split(' '), { env })))
+  for (const [index, { code, stdout, stderr }] of outcomes.entries())
+    expect([commands[index], code, stdout + stderr]).toEqual([
+      commands[index],
+      1,
+      expect.stringMatching(/time limit of 10000 ms|timeout/),
+    ])
+})
 
 test('each line of help fits into 80 columns', async () => {
   const overview = await run(['--help'])
@@ -538,6 +540,23 @@ test('no text from outside reaches the terminal raw, neither on standard output 
     expect(stdout + stderr).toMatch(/\S/)
   }
   expect(outcomes[0]).toMatchObject({ code: 2, stderr: expect.stringContaining('\\u{1b}]0;owned\\u{7}\\u{9b}') })
+})
+
+test('keys import names the line of a record that it cannot add, and keeps the records before it', async () => {
+  const database = await createPostgres()
+  onTestFinished(() => database.close())
+  await database.run(['migrate'])
+  const toRecord = (letter: string) => ({
+    ...{ hash: letter.repeat(64), type: 'team', ownerId: '1', scopes: [], createdAt: new Date() },
+    ...{ label: null, hint: null, revokedAt: null, expiresAt: null },
+  })
+  const lines = [toRecord('a'), { ...toRecord('b'), type: 'person' }, toRecord('c')].map(each => JSON.stringify(each))
+  expect(await database.run(['keys', 'import'], { input: lines.join('\n') })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('Line 2: The field "type" must be'),
+  })
+  const { stdout } = await database.run(['keys', 'list', '--json'])
+  expect(JSON.parse(stdout)).toMatchObject([{ hash: 'a'.repeat(64) }])
 })
 
 test('an option that is passed without a value is a wrong option, and selects no team named ""', async () => {

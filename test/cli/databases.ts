@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import { createSqliteStore } from '../../src/sqlite/index.ts'
 import type { ManagedStore } from '../../src/store/managed-store.ts'
-import { openDatabase as openServer } from '../postgres/server.ts'
+import { openDatabaseWithTables, openDatabase as openServer, type TestServer } from '../postgres/server.ts'
 import { openDatabase as openFile } from '../sqlite/open-database.ts'
 import { createSqliteProject, type Outcome, type RunOptions, run, sqliteEngine, toUrl } from './program.ts'
 
@@ -28,8 +28,10 @@ const options = {
   onError: () => {},
 }
 
-export async function createPostgres(): Promise<TestDatabase> {
-  const server = await openServer()
+export const createPostgres = async () => toTestDatabase(await openServer())
+export const createPostgresWithTables = async () => toTestDatabase(await openDatabaseWithTables())
+
+function toTestDatabase(server: TestServer): TestDatabase {
   const pool = server.createPool()
   const address = toUrl(server.config)
   return {
@@ -67,7 +69,8 @@ export async function createSqlite(): Promise<TestDatabase> {
   }
 }
 
+export const sqliteName = `SQLite (${sqliteEngine})`
 export const databases = [
   ['PostgreSQL', createPostgres],
-  [`SQLite (${sqliteEngine})`, createSqlite],
+  [sqliteName, createSqlite],
 ] as const

@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { channel } from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, connect as open } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, Pool, type PoolConfig } from 'pg'
@@ -16,9 +15,11 @@ import type { DomainStore } from '../../src/store/contract.ts'
 import { save } from '../../src/testing/calls.ts'
 import { createWebhook, verifyWebhook } from '../../src/webhook/index.ts'
 import { scopes } from '../fixtures.ts'
+import { fill, mountSmall } from '../mount-small.ts'
 import { findFreePort } from '../postgres/free-port.ts'
 import { createMortalServer } from '../postgres/mortal-server.ts'
-import { openDatabase, startServer, type TestServer } from '../postgres/server.ts'
+import { openDatabaseWithTables, startServer, type TestServer } from '../postgres/server.ts'
+import { waitFor } from '../wait-for.ts'
 import { receive } from '../webhook/receiver.ts'
 import { createSqliteProject, type RunOptions, run, toUrl } from './program.ts'
 
@@ -34,17 +35,19 @@ const team = { organizationId: '10', state: 'active' } as const
 const findTeam = (id: string) => ({ ...team, id })
 
 /** A database with tables, for one test, on a separate server or on the shared one. */
-async function openWithTables(opened: Promise<TestServer> = openDatabase()): Promise<TestServer> {
-  const server = await opened
+async function openWithTables(opened?: Promise<TestServer>): Promise<TestServer> {
+  const server = await (opened ?? openDatabaseWithTables())
   onTestFinished(() => server.stop())
-  await migrate({ database: server.createPool() })
+  if (opened) await migrate({ database: server.createPool() })
   return server
 }
 
 /** The row of docs/runbook.md for each fault. */
 const runbook = new Map(
   [
-    ...readFileSync('docs/runbook.md', 'utf8').matchAll(/^\| (.+?) \| (.*?50[03].*?) \| (.+?) \| (.+?) \| .+ \|$/gm),
+    ...readFileSync('docs/runbook.md', 'utf8').matchAll(
+      /^\| (.+?) \| (.*?50[03].*?) \| .+? \| (.+?) \| (.+?) \| .+ \|$/gm,
+    ),
   ].map(([, fault = '', callersGet = '', log = '', found = '']) => [
     fault,
     { callersGet, log: quoted(log), checks: quoted(found) },
@@ -80,6 +83,13 @@ const databaseFaults: Readonly<Record<string, Fault>> = {
   },
   'the database is read-only': sql('ALTER DATABASE $database SET default_transaction_read_only = on'),
   'tables are missing or changed': sql('DROP TABLE domain_registration.names'),
+  async 'the role lacks a privilege'(server) {
+    const role = `role_${crypto.randomUUID().replaceAll('-', '')}`
+    const admin = server.createPool()
+    await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'its password'`)
+    onTestFinished(async () => void (await admin.query(`DROP ROLE ${role}`)))
+    return { config: { ...server.config, user: role, password: 'its password' } }
+  },
   async 'the password is wrong'({ config }) {
     return { config: { ...config, password: 'wrong' } }
   },
@@ -125,13 +135,6 @@ const messages: Readonly<Record<string, (server: TestServer) => Promise<Pool>>> 
     pool.options.connectionTimeoutMillis = 100
     return pool
   },
-  async 'permission denied for'(server) {
-    const role = `role_${crypto.randomUUID().replaceAll('-', '')}`
-    const admin = server.createPool()
-    await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'its password'`)
-    onTestFinished(async () => void (await admin.query(`DROP ROLE ${role}`)))
-    return server.createPool({ user: role, password: 'its password' })
-  },
 }
 
 test.each(Object.entries(messages))('docs/runbook.md explains the log message "%s"', async (message, fail) => {
@@ -141,8 +144,8 @@ test.each(Object.entries(messages))('docs/runbook.md explains the log message "%
   expect(readFileSync('docs/runbook.md', 'utf8')).toContain(`\n| \`${message}\` |`)
 })
 
-test('the runbook explains fourteen faults', () => {
-  expect(runbook.size).toBe(14)
+test('the runbook explains twenty-one faults', () => {
+  expect(runbook.size).toBe(21)
 })
 
 /** The queries of the runbook, by the first words of what they answer. */
@@ -163,13 +166,15 @@ test('when a table or a row is locked, responses, the log, metrics and doctor sh
   const holder = await server.createPool({ application_name: 'report of Ann' }).connect()
   onTestFinished(() => holder.release(true))
   await holder.query('BEGIN; LOCK TABLE domain_registration.names')
+  const waiting = server.createPool().query('SELECT FROM domain_registration.names')
   const store = createPostgresStore({ database: server.createPool(), findTeam, timeLimit: 5000 })
   const { finding } = await compareWithRunbook('a table or a row is locked', server.config, store)
-  expect(finding).toContain('lock timeout')
+  expect(finding).toMatch(
+    /^1 connection waits for a lock of session \d+ \(role "postgres", application "report of Ann"\)$/,
+  )
 
-  const waiting = server.createPool().query('SELECT FROM domain_registration.names')
   const here = ({ held_by }: { held_by: number }) => held_by === (holder as unknown as { processID: number }).processID
-  await vi.waitFor(async () => expect((await ask(pool, 'Who waits')).filter(here)).toHaveLength(1), { timeout: 10_000 })
+  await waitFor(async () => expect((await ask(pool, 'Who waits')).filter(here)).toHaveLength(1))
   const [found] = (await ask(pool, 'Who waits')).filter(here)
   expect(found).toMatchObject({ application_name: 'report of Ann', state: 'idle in transaction' })
   expect(await ask(pool, 'Which transactions')).toContainEqual(
@@ -185,9 +190,11 @@ test('the runbook has a query that shows prepared transactions, which hold locks
   const pool = server.createPool()
   await pool.query("BEGIN; LOCK TABLE domain_registration.names; PREPARE TRANSACTION 'Ann''s payroll'")
   const waiting = pool.query('SELECT FROM domain_registration.names')
-  await vi.waitFor(async () => expect(await ask(pool, 'Who waits')).toMatchObject([{ held_by: 0 }]), {
-    timeout: 10_000,
-  })
+  await waitFor(async () => expect(await ask(pool, 'Who waits')).toMatchObject([{ held_by: 0 }]))
+  const { findings } = await examine(server.config, 'locks')
+  expect(findings).toMatchObject([
+    { state: 'note', finding: '1 connection waits for a lock of a prepared transaction' },
+  ])
   expect(await ask(pool, 'Which prepared')).toMatchObject([{ gid: "Ann's payroll", owner: 'postgres' }])
   await pool.query("ROLLBACK PREPARED 'Ann''s payroll'")
   await waiting
@@ -212,10 +219,11 @@ test('each query of the runbook runs, and shows what it says', async () => {
     'monitor',
     'names',
     'version',
+    'waiting',
   ])
   const before = queries.length
   for (const { sql } of queries) await pool.query(sql)
-  expect(before).toBe(9)
+  expect(before).toBe(7)
 })
 
 /**
@@ -273,27 +281,15 @@ test('when no connections are left, responses, the log, metrics and doctor show 
   expect(finding).toContain('too many clients')
 })
 
-/**
- * Mounts a separate file system of the given size. Returns `undefined` if the current user may not mount file systems.
- */
-function mountSmall(bytes: number): string | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'domain-registration-full-'))
-  const remove = () => rmSync(folder, { recursive: true, force: true })
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes},mode=777`, 'tmpfs', folder], { stdio: 'ignore' })
-  } catch {
-    remove()
-    return undefined
-  }
-  onTestFinished(() => {
-    execFileSync('umount', ['-l', folder])
-    remove()
-  })
-  return folder
+/** Mounts a small file system for one test, if the current user may. @returns Its folder. */
+function mountForTest(bytes: number): string | undefined {
+  const disk = mountSmall(bytes)
+  if (disk) onTestFinished(disk.unmount)
+  return disk?.folder
 }
 
 test('when the disk is full, responses, the log, metrics and doctor show what the runbook says', async ({ skip }) => {
-  const folder = mountSmall(64_000_000)
+  const folder = mountForTest(64_000_000)
   if (folder === undefined) return skip('this user may not mount a file system')
   const server = await openWithTables(startServer())
   const admin = new Client(server.config)
@@ -306,8 +302,7 @@ test('when the disk is full, responses, the log, metrics and doctor show what th
   const config = { ...server.config, database: 'small' }
   const pool = server.createPool({ database: 'small' })
   await migrate({ database: pool })
-  const filling = join(folder, 'filling')
-  execFileSync('bash', ['-c', `cat /dev/zero > ${filling} || true`], { stdio: 'ignore' })
+  const filling = fill(folder)
   const store = createPostgresStore({ database: pool, findTeam })
   const found = await compareWithRunbook('the disk is full', config, store)
   expect(found.finding).toMatch(/No space left/)
@@ -316,7 +311,7 @@ test('when the disk is full, responses, the log, metrics and doctor show what th
 })
 
 test('doctor reports that the disk with the SQLite file is full, or is read-only', async ({ skip }) => {
-  const folder = mountSmall(2_000_000)
+  const folder = mountForTest(2_000_000)
   if (folder === undefined) return skip('this user may not mount a file system')
   const project = createSqliteProject()
   onTestFinished(() => project.remove())
@@ -327,8 +322,7 @@ test('doctor reports that the disk with the SQLite file is full, or is read-only
     return [code, findings.find(({ check, state }) => check === 'writing' || state === 'wrong')?.finding]
   }
   await run(['migrate'], surroundings)
-  const filling = join(folder, 'filling')
-  execFileSync('bash', ['-c', `cat /dev/zero > ${filling} || true`], { stdio: 'ignore' })
+  const filling = fill(folder)
   expect(await examine()).toEqual([1, expect.stringMatching(/(?:is full|disk I\/O error)/)])
   rmSync(filling)
   expect(await examine()).toEqual([0, expect.stringContaining('can be saved')])

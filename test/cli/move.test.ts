@@ -49,6 +49,7 @@ describe.each(killable)('on %s', (_, create) => {
       imported: rows.length - saved,
       existing: saved,
       rejected: [],
+      waiting: 0,
       isWhole: true,
     })
     const exported = (await database.run(['export'])).stdout.trimEnd().split('\n')
@@ -79,6 +80,28 @@ describe.each([
     expect((await next.run(['export'])).stdout).toBe(stdout)
     const again = await next.run(['import'], { input: stdout })
     expect(again).toMatchObject({ code: 0, stdout: 'Imported 0 registrations; 5500 existed already.\n' })
+  })
+
+  test(`names that wait are imported into ${name}, and wait until the same time`, async () => {
+    const refusal = { code: 'invalid_domain', reason: 'not_verified', message: 'Add a record.' }
+    const until = new Date(Date.now() + 86_400_000).toISOString()
+    const waiting = { waits: true, teamId: '1', domain: 'waits.example.com', registrableDomain: 'example.com', refusal }
+    const input = toLines([
+      { ...waiting, until },
+      { end: true, registrations: 0, waiting: 1 },
+    ])
+    const first = await old.run(['import'], { input })
+    expect(first).toMatchObject({ code: 0, stdout: 'Imported 0 registrations; 0 existed already.\n1 name waits.\n' })
+    const { stdout } = await old.run(['export'])
+    await next.run(['import'], { input: stdout })
+    const moved = (await next.run(['export'])).stdout.split('\n').find(line => line.includes('"waits"')) ?? ''
+    const { until: end, ...name } = JSON.parse(moved)
+    expect(name).toEqual(waiting)
+    expect(Math.abs(Date.parse(end) - Date.parse(until))).toBeLessThan(60_000)
+    const shown = await next.run(['waiting', '--team', '1'])
+    expect(shown.stdout).toMatch(/^Waiting: 1 name waits, .*\nwaits\.example\.com +1 +.*Add a record\.\n$/s)
+    const cut = await next.run(['import'], { input: toLines([{ end: true, registrations: 0, waiting: 1 }]) })
+    expect(cut).toMatchObject({ code: 1, stdout: expect.stringContaining('Import the whole output again.') })
   })
 
   test('an import with missing, rejected or invalid lines exits 1', async () => {

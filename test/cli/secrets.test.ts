@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { explainError } from '../../src/cli/database-address.ts'
 import { run } from './program.ts'
 
 /** A password with common characters that have a special meaning in a URL. */
@@ -71,4 +72,13 @@ test('doctor rejects a password with an unencoded slash, because part of it woul
   expect(code).toBe(2)
   expect(stderr).toContain('%2F')
   expect(stderr).not.toContain('hidden')
+})
+
+test('a failure is explained by its messages and those of its causes, each once, without passwords', () => {
+  const refused = Object.assign(new Error(''), { code: 'ECONNREFUSED' })
+  const cause = new Error('postgres://me:hidden@db is away', { cause: new AggregateError([refused]) })
+  expect(explainError(new Error('No tables', { cause }), [])).toBe('No tables: postgres://db is away: ECONNREFUSED')
+  expect(explainError(new Error('No tables', { cause: new Error('No tables') }), [])).toBe('No tables')
+  expect(explainError('a text', [])).toBe('a text')
+  expect(explainError(undefined, [])).toBe('unknown failure')
 })

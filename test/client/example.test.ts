@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import express from 'express'
 import { expect, onTestFinished, test } from 'vitest'
 import { domainsRouter } from '../../src/http/express.ts'
+import { compile } from '../compile.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 import { listen } from '../listen.ts'
 
@@ -21,8 +22,8 @@ test('examples/register-file.ts registers the names in a file, and shows progres
   const file = join(directory, 'names.txt')
   const names = Array.from({ length: 120 }, (_, index) => `n${index}.com`)
   await writeFile(file, [...names, '', 'localhost', 'n1.com'].join('\r\n'))
-  const run = (apiKey: string) => {
-    const parameters = ['--import', 'tsx', 'examples/register-file.ts', `${origin}/v1/domains`, file]
+  const run = async (apiKey: string) => {
+    const parameters = [await compile('examples/register-file.ts'), `${origin}/v1/domains`, file]
     return promisify(execFile)(process.execPath, parameters, { cwd: root, env: { ...process.env, API_KEY: apiKey } })
   }
   const { stdout, stderr } = await run(await issue('team', '1'))
@@ -32,4 +33,20 @@ test('examples/register-file.ts registers the names in a file, and shows progres
     code: 1,
     stderr: expect.stringContaining('Gave up after 0 of 122 names: The bearer token is missing or invalid.'),
   })
+})
+
+test('examples/register-csv.ts registers the names in one column, and shows those that are invalid', async () => {
+  const { keys, issue } = createKeys()
+  const store = createStore()
+  const { origin, close } = await listen(express().use(domainsRouter({ store, keys })))
+  onTestFinished(close)
+  const directory = await mkdtemp(join(tmpdir(), 'names-'))
+  onTestFinished(() => rm(directory, { recursive: true }))
+  const file = join(directory, 'customers.csv')
+  await writeFile(file, '"customer","domain","since"\n"Ann","www.example.com",2024\nBob,localhost,2025\n')
+  const env = { ...process.env, DOMAINS_URL: `${origin}/v1/domains`, API_KEY: await issue('team', '1') }
+  const parameters = [await compile('examples/register-csv.ts'), file]
+  const { stdout } = await promisify(execFile)(process.execPath, parameters, { cwd: root, env })
+  expect(stdout).toBe('localhost "localhost" is reserved and not in the public DNS.\n')
+  expect((await store.list({})).map(({ domain }) => domain)).toEqual(['www.example.com'])
 })

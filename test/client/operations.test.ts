@@ -4,13 +4,15 @@ import {
   deleteAll,
   type ListAllOptions,
   listAll,
+  listAllWaiting,
   PreviewAllError,
   previewAll,
   registerAll,
   syncAll,
 } from '../../src/client/index.ts'
+import { createMemoryWaitingStore } from '../../src/index.ts'
 import { save } from '../../src/testing/calls.ts'
-import { rejection } from '../fixtures.ts'
+import { createStore, rejection } from '../fixtures.ts'
 import { answer, loseAnswer, names, serve } from './service.ts'
 
 async function collect(options: ListAllOptions): Promise<string[]> {
@@ -86,6 +88,11 @@ describe('previewAll', () => {
     expect(streamed).toEqual(['created', 'invalid'])
   })
 
+  test('of no names returns no `room`: null would mean that the team has no limit', async () => {
+    const { options } = await serve()
+    expect(await previewAll([], options)).toEqual({ results: [], totals: expect.anything(), room: undefined })
+  })
+
   test('rejects with the results so far and the place to resume from', async () => {
     const { options } = await serve((call, response) => call === 2 && answer(response, 403, { error: 'no' }))
     const error = await rejection(previewAll(names(250), { ...options, concurrency: 1 }))
@@ -129,6 +136,32 @@ describe('deleteAll', () => {
     expect(error).toBeInstanceOf(CallError)
     expect(error).toMatchObject({ name: 'DeleteAllError', status: 403, code: 'team_suspended' })
     expect((error as { results: unknown[] }).results).toHaveLength(100)
+  })
+})
+
+describe('listAllWaiting', () => {
+  test('lists what waits, retries, and rejects a body without the fields', async () => {
+    const waiting = createMemoryWaitingStore()
+    const checkNames = (names: readonly unknown[]) =>
+      names.map(
+        () => ({ code: 'invalid_domain', reason: 'not_verified', message: 'Add a record.', waits: true }) as const,
+      )
+    let answered: object | undefined
+    const { options, countCalls } = await serve(
+      (call, response) =>
+        call === 2 ? answer(response, 503, {}) : answered !== undefined && answer(response, 200, answered),
+      createStore(),
+      { checkNames, waiting, operations: ['create', 'delete', 'waiting'] },
+    )
+    const { results } = await registerAll(['a.com', 'b.com'], options)
+    expect(results).toMatchObject([{ status: 'invalid', message: expect.stringContaining('is kept until') }, {}])
+    const listed = await listAllWaiting(options)
+    expect(listed).toMatchObject([{ domain: 'a.com', message: 'Add a record.', reason: 'not_verified' }, {}])
+    expect(countCalls()).toBe(3)
+    expect((await deleteAll(['a.com'], options)).results).toEqual([{ status: 'missing', input: 'a.com', waited: true }])
+    answered = { data: { domains: [{ domain: 'b.com' }] } }
+    await expect(listAllWaiting({ ...options, patience: 0 })).rejects.toThrow('domains[0].since is not a string')
+    await expect(listAllWaiting({ ...options, limit: 5 } as never)).rejects.toThrow(/"limit" does not exist/)
   })
 })
 

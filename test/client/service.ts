@@ -22,9 +22,10 @@ export const names = (count: number) => Array.from({ length: count }, (_, index)
 export async function serve(
   intercept: (call: number, response: ServerResponse) => boolean = () => false,
   store: MemoryStore = createStore(),
+  more: Pick<DomainsHandlerOptions, 'checkNames' | 'waiting' | 'operations'> = {},
 ) {
   const { keys, issue } = createKeys()
-  const app: RequestListener = express().use(domainsRouter({ store, keys, operations, onError: () => {} }))
+  const app: RequestListener = express().use(domainsRouter({ store, keys, operations, onError: () => {}, ...more }))
   let calls = 0
   const { origin, close } = await listen((request, response) => {
     calls += 1

@@ -297,7 +297,7 @@ test('syncAll reaches the wanted state when repeated after being killed during a
     await store.release('1', await list())
     await save(store, '1', before)
     calls = 0
-    const program = startProgram(new URL('sync-program.ts', import.meta.url))
+    const program = await startProgram(new URL('sync-program.ts', import.meta.url))
     onTestFinished(program.kill)
     kill = () => void program.kill()
     const ended = await program.ask({ wanted, options }).catch(() => 'killed')

@@ -17,7 +17,11 @@ export function createPlatform(token: string) {
     outage: undefined as number | undefined,
     /** Names that the platform never accepts. */
     prohibited: new Set<string>(),
+    /** Names that the platform does not change. */
+    stuck: new Set<string>(),
   }
+  /** When each look-up arrived. */
+  const lookups: { readonly hostname: string | null; readonly at: number }[] = []
   const held = new Map<string | null, () => Promise<number | undefined>>()
   let count = 0
 
@@ -47,8 +51,16 @@ export function createPlatform(token: string) {
     if (request.headers.authorization !== `Bearer ${token}`) return reply(403, null, 9109, 'Invalid access token')
     const [, id] = /^\/zones\/z1\/custom_hostnames(?:\/(\w+))?$/.exec(pathname) ?? []
     if (request.method === 'GET') {
+      lookups.push({ hostname: searchParams.get('hostname'), at: performance.now() })
       const found = [...hostnames.values()].filter(({ hostname }) => hostname === searchParams.get('hostname'))
       return reply(200, found)
+    }
+    if (request.method === 'PATCH') {
+      const known = [...hostnames.values()].find(hostname => hostname.id === id)
+      if (!known) return reply(404, null, 1436, 'The custom hostname was not found.')
+      if (settings.stuck.has(known.hostname)) return reply(400, null, 1400, 'This hostname cannot be changed.')
+      known.status = 'pending'
+      return reply(200, known)
     }
     if (request.method === 'DELETE') {
       const [known] = [...hostnames.values()].filter(hostname => hostname.id === id)
@@ -64,5 +76,5 @@ export function createPlatform(token: string) {
     hostnames.set(hostname, made)
     return reply(201, made)
   }
-  return { hostnames, settings, hold, listener }
+  return { hostnames, settings, lookups, hold, listener }
 }

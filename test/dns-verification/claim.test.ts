@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import { createDnsVerification } from '../../src/dns-verification/index.ts'
+import { describe, expect, test } from 'vitest'
+import { ClaimError, type ClaimOptions, createDnsVerification } from '../../src/dns-verification/index.ts'
 import { createMemoryStore, type DomainStore, registerDomains } from '../../src/index.ts'
 import { save } from '../../src/testing/calls.ts'
 import { createStore, rejection, team1, teams } from '../fixtures.ts'
@@ -44,7 +44,7 @@ test('a claim moves what a wildcard overlaps with from a team without proof, whi
         domain: 'www.example.org',
         from: '2',
         formerId,
-        claimant: { domain: 'www.example.org', status: 'verified', at: `${label}.example.org` },
+        claimant: { domain: 'www.example.org', status: 'verified', at: `${label}.example.org`, secret: 0 },
         status: 'moved',
         domainId: expect.any(String),
       },
@@ -169,6 +169,63 @@ test('a registration that is released during the claim does not move, and no oth
       return transfer(request)
     },
   }
-  expect(await claim(busy, '1', ['www.example.org'])).toMatchObject([{ registrations: [{ reason: 'released' }] }])
+  expect(await claim(busy, '1', ['www.example.org'])).toMatchObject([{ registrations: [{ reason: 'gone' }] }])
   expect(await ownerOf(store, 'www.example.org')).toBe('2')
+})
+
+describe('below a wildcard with more than 1,000 names', () => {
+  const many = (count: number, suffix = '') =>
+    Array.from({ length: count }, (_, index) => `n${`${index}`.padStart(4, '0')}${suffix}.example.org`)
+  const saveMany = async (store: ReturnType<typeof createStore>, teamId: string, domains: readonly string[]) => {
+    for (let start = 0; start < domains.length; start += 100)
+      await save(store, teamId, domains.slice(start, start + 100))
+  }
+
+  test('one name of another team among 1,000 own ones is found', async () => {
+    const store = createStore()
+    await saveMany(store, '1', many(1000))
+    await save(store, '2', ['zzz.example.org'])
+    const { claim } = await serve([['1', 'example.org']])
+    const [result] = await claim(store, '1', ['*.example.org'])
+    expect(result).toMatchObject({ status: 'moved', registrations: [{ domain: 'zzz.example.org', from: '2' }] })
+  })
+
+  test('all 1,500 names of other teams move, and whoever has lost them is told after each step', async () => {
+    const store = createStore()
+    await saveMany(store, '2', many(1499))
+    await save(store, '3', ['x.example.org'])
+    const { claim } = await serve([['1', 'example.org']])
+    const steps: string[][] = []
+    const onMoved: ClaimOptions['onMoved'] = moved => steps.push(moved.map(({ from, domain }) => `${from} ${domain}`))
+    const [result] = await claim(store, '1', ['*.example.org'], { onMoved })
+    expect([result?.status, result?.registrations.length]).toEqual(['moved', 1500])
+    expect(steps.flat().sort()).toEqual([...many(1499).map(domain => `2 ${domain}`), '3 x.example.org'].sort())
+    expect(steps.every(({ length }) => length <= 100)).toBe(true)
+    expect(await claim(store, '1', ['*.example.org'])).toMatchObject([{ status: 'free', registrations: [] }])
+    expect(await store.count({ teamId: '1' })).toBe(1500)
+  })
+
+  test('a limit in the middle: the error has what has moved, and its cause', async () => {
+    const store = createMemoryStore({ teams: [{ ...teams[0], maxDomains: 150 }, teams[1]] })
+    await saveMany(store, '2', many(250))
+    const { claim } = await serve([['1', 'example.org']])
+    const error = (await rejection(claim(store, '1', ['*.example.org']))) as ClaimError
+    expect(error).toBeInstanceOf(ClaimError)
+    expect(error).toMatchObject({ message: expect.stringContaining('100'), cause: { code: 'domain_limit_reached' } })
+    expect(new Set(error.moved.map(({ domain }) => domain))).toEqual(
+      new Set((await store.list({ teamId: '1' })).map(({ domain }) => domain)),
+    )
+  })
+})
+
+test('of two claims at once, one moves the name, and the other one says that it is gone', async () => {
+  const store = createMemoryStore({ teams: ['1', '2', '3'].map(id => ({ id, organizationId: '10', state: 'active' })) })
+  await save(store, '2', ['www.example.org'])
+  const { claim } = await serve([
+    ['1', 'example.org'],
+    ['3', 'example.org'],
+  ])
+  const results = await Promise.all(['1', '3'].map(team => claim(store, team, ['www.example.org'])))
+  const outcomes = results.flatMap(([result]) => result?.registrations ?? [])
+  expect(outcomes.map(each => (each.status === 'kept' ? each.reason : each.status)).sort()).toEqual(['gone', 'moved'])
 })

@@ -23,7 +23,7 @@ export type Script = (name: string, type: string, transport: 'udp' | 'tcp') => R
 
 /** A scripted name server on loopback, with real packets (RFC 1035, section 4) over UDP and TCP. */
 export interface DnsServer {
-  /** `127.0.0.1:<port>` */
+  /** `<host>:<port>` */
   readonly address: string
   readonly port: number
   /** The questions that arrived, such as `TXT _x.example.com`; over TCP, `tcp TXT _x.example.com`. */
@@ -35,7 +35,7 @@ const RCODES = ['NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN', 'NOTIMP', 'REFUSED
 const TRUNCATED = 1 << 9
 const ANSWERS_FROM_A_RESOLVER = (1 << 10) | (1 << 8) | (1 << 7)
 
-export async function startDnsServer(script: Script): Promise<DnsServer> {
+export async function startDnsServer(script: Script, host = '127.0.0.1', at?: number): Promise<DnsServer> {
   const asked: string[] = []
 
   function answer(query: Packet, transport: 'udp' | 'tcp'): Buffer | null {
@@ -55,7 +55,7 @@ export async function startDnsServer(script: Script): Promise<DnsServer> {
     })
   }
 
-  const { tcp, udp, port } = await bind()
+  const { tcp, udp, port } = await bind(host, at)
   udp.on('message', (message, { port, address }) => {
     const response = answer(packet.decode(message), 'udp')
     if (response) udp.send(response, port, address)
@@ -77,7 +77,7 @@ export async function startDnsServer(script: Script): Promise<DnsServer> {
     })
   })
   return {
-    address: `127.0.0.1:${port}`,
+    address: `${host}:${port}`,
     port,
     asked,
     close() {
@@ -88,14 +88,14 @@ export async function startDnsServer(script: Script): Promise<DnsServer> {
   }
 }
 
-/** Binds both transports to one free port. A port that is free for TCP may be taken for UDP. */
-async function bind() {
+/** Binds both transports to one port. A port that is free for TCP may be taken for UDP. */
+async function bind(host = '127.0.0.1', at = 0) {
   for (;;) {
-    const tcp = createServer().listen(0, '127.0.0.1')
+    const tcp = createServer().listen(at, host)
     await once(tcp, 'listening')
     const { port } = tcp.address() as AddressInfo
     const udp = createSocket('udp4')
-    udp.bind(port, '127.0.0.1')
+    udp.bind(port, host)
     const isBound = await once(udp, 'listening').then(
       () => true,
       () => false,
@@ -104,6 +104,14 @@ async function bind() {
     tcp.close()
     udp.close()
   }
+}
+
+/** A port that both transports may bind. */
+export async function findFreePort(): Promise<number> {
+  const { tcp, udp, port } = await bind()
+  tcp.close()
+  udp.close()
+  return port
 }
 
 /** @param values Each is one string or several of a TXT record. */

@@ -1,9 +1,9 @@
 import dns from 'node:dns/promises'
-import { expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createVerification } from '../../src/dns-verification/create-dns-verification.ts'
 import { createDnsVerification } from '../../src/dns-verification/index.ts'
 import { openNodeResolver } from '../../src/dns-verification/resolver.ts'
-import { type DnsServer, type Reply, txt } from './dns-server.ts'
+import { type DnsServer, type Reply, startDnsServer, txt } from './dns-server.ts'
 import { serveDns, serveRecords } from './serve-dns.ts'
 
 const label = '_example-challenge'
@@ -27,14 +27,15 @@ const create = (resolver: DnsServer, own: DnsServer) =>
     ),
   )
 
-test('a record that only the zone has yet proves all its names, by two round trips more', async () => {
+test('a record that only the zone has yet proves all its names, by three round trips more', async () => {
   const resolver = await serveRecords(remembering())
   const own = await serveRecords({ [name]: txt(name, value) })
   const names = Array.from({ length: 100 }, (_, index) => `n${index}.example.com`)
   const results = await create(resolver, own).verify('1', names)
   expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['verified']))
   expect(resolver.asked).toEqual([`TXT ${name}`, 'NS example.com', 'A ns.example.net'])
-  expect(own.asked).toEqual([`TXT ${name}`])
+  // Twice, because nobody validates the answer.
+  expect(own.asked).toEqual([`TXT ${name}`, `TXT ${name}`])
 })
 
 test('an alias that only the zone has yet is followed', async () => {
@@ -51,10 +52,55 @@ test.each<[string, Readonly<Record<string, Reply>>, Reply]>([
   ['is not known', {}, txt(name, value)],
   ['has no address', remembering({ 'A ns.example.net': {} }), txt(name, value)],
   ['cannot be found', remembering({ 'A ns.example.net': { rcode: 'SERVFAIL' } }), txt(name, value)],
-])('if the server of the zone %s, the record is missing', async (_, replies, reply) => {
+])('if the server of the zone %s, the record is missing', async (case_, replies, reply) => {
   const own = await serveDns(() => reply)
   const results = await create(await serveRecords(replies), own).verify('1', ['example.com'])
-  expect(results).toMatchObject([{ status: 'missing', rememberedUntil: undefined }])
+  const isAuthoritative = case_ === 'says the same'
+  expect(results).toMatchObject([{ status: 'missing', isAuthoritative }])
+})
+
+describe('nobody validates what a server of the zone says, so it counts if a second answer agrees', () => {
+  /** Two servers of the zone on one port. */
+  async function serveZone(first: Reply, second: Reply) {
+    const own = await serveRecords({ [name]: first })
+    const other = await startDnsServer(() => second, '127.0.0.2', own.port)
+    onTestFinished(other.close)
+    const resolver = await serveRecords(
+      remembering({
+        'A ns.example.net': {
+          answers: ['127.0.0.1', '127.0.0.2'].map(data => ({ type: 'A' as const, name: 'ns.example.net', data })),
+        },
+      }),
+    )
+    const results = await create(resolver, own).verify('1', ['example.com'])
+    return { results, asked: [own.asked, other.asked] }
+  }
+  const proof = txt(name, value)
+  const question = [`TXT ${name}`]
+
+  test.each<[string, Reply, Reply, object]>([
+    ['both have it', proof, proof, { status: 'verified' }],
+    ['only the first has it', proof, { rcode: 'NXDOMAIN' }, { status: 'missing', isAuthoritative: false }],
+    ['only the second has it', {}, proof, { status: 'missing', isAuthoritative: false }],
+    ['neither has it', {}, { rcode: 'NXDOMAIN' }, { status: 'missing', isAuthoritative: true }],
+  ])('%s', async (_, first, second, expected) => {
+    const { results, asked } = await serveZone(first, second)
+    expect(results).toMatchObject([expected])
+    expect(asked.map(names => names.filter(asked => question.includes(asked)))).toEqual([question, question])
+  })
+
+  test('if the other one fails, the first is asked twice', async () => {
+    const { results, asked } = await serveZone(proof, { rcode: 'REFUSED' })
+    expect(results).toMatchObject([{ status: 'verified' }])
+    expect(asked).toEqual([[...question, ...question], question])
+  })
+
+  test('a server that has it only once does not prove it', async () => {
+    let count = 0
+    const own = await serveDns(() => (++count > 1 ? { rcode: 'NXDOMAIN' } : proof))
+    const results = await create(await serveRecords(remembering()), own).verify('1', ['example.com'])
+    expect(results).toMatchObject([{ status: 'missing', isAuthoritative: false }])
+  })
 })
 
 test.each(['SERVFAIL', 'REFUSED'])('%s of the resolver is never overridden: the zone is not asked', async rcode => {

@@ -12,7 +12,7 @@ import pg from 'pg'
 import { bridgePrisma, withinPrisma } from '../../examples/bridge-prisma.ts'
 import { createStore } from '../../examples/order.ts'
 import { placeOrder } from '../../examples/order-prisma.ts'
-import { findCode } from '../../src/postgres/failures.ts'
+import { findCode } from '../../src/postgres/drivers/failures.ts'
 import { createMortalServer } from '../postgres/mortal-server.ts'
 
 const here = file => fileURLToPath(new URL(file, import.meta.url))

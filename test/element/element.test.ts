@@ -41,7 +41,8 @@ test.each(['element.js', 'element.cjs'])('dist/%s contains no Public Suffix List
 
 test('custom-elements.json names the properties, events, parts and custom properties that the sources have', () => {
   const folder = new URL('../../src/element/', import.meta.url)
-  const sources = readdirSync(folder).map(name => readFileSync(new URL(name, folder), 'utf8'))
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.ts'))
+  const sources = files.map(name => readFileSync(new URL(name, folder), 'utf8'))
   const find = (pattern: RegExp) => [
     ...new Set(sources.flatMap(text => [...text.matchAll(pattern)].flatMap(([, found = '']) => found.split(' ')))),
   ]

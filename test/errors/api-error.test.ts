@@ -1,23 +1,35 @@
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { ApiError, isApiError } from '../../src/index.ts'
+import { ApiError, isApiError, MonitorUnavailableError } from '../../src/index.ts'
+import { isMonitorUnavailable } from '../../src/outbox/contract.ts'
+import { InvalidCursorError, isInvalidCursor } from '../../src/store/contract.ts'
 
 test('an error with a documented code gets the status of the code, and no headers by default', () => {
   expect(new ApiError('team_not_found', 'message')).toMatchObject({ status: 404, message: 'message', headers: {} })
 })
 
-test('isApiError accepts an error from another copy of the package', async () => {
-  const esm = await import('../../dist/index.js' as string)
-  const foreign = new esm.ApiError('team_not_found', 'message')
-  expect(foreign).not.toBeInstanceOf(ApiError)
-  expect(isApiError(foreign)).toBe(true)
-})
+describe.each([
+  ['ApiError', isApiError, ApiError],
+  ['MonitorUnavailableError', isMonitorUnavailable, MonitorUnavailableError],
+  ['InvalidCursorError', isInvalidCursor, InvalidCursorError],
+] as const)('%s', (name, isOfClass, Class) => {
+  test('is recognized if it is from another copy of the package', async () => {
+    const copies = {
+      ...(await import('../../dist/index.js' as string)),
+      ...(await import('../../dist/store.js' as string)),
+    }
+    const foreign = new copies[name]('team_not_found', 'message')
+    expect(foreign).not.toBeInstanceOf(Class)
+    expect(isOfClass(foreign)).toBe(true)
+    expect(inspect(foreign)).not.toContain('Symbol')
+  })
 
-test('isApiError returns false for other values, even for a proxy that throws', () => {
-  const { proxy, revoke } = Proxy.revocable({}, {})
-  revoke()
-  const others = [null, undefined, 'ApiError', {}, new Error('ApiError'), proxy]
-  expect(others.filter(isApiError)).toEqual([])
+  test('is not mistaken for another value, even for an error of the same name or a proxy that throws', () => {
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    revoke()
+    const others = [null, undefined, name, {}, Object.assign(new Error(name), { name }), proxy]
+    expect(others.filter(isOfClass)).toEqual([])
+  })
 })
 
 test('an error keeps its cause for the application, and has no cause if none was given', () => {

@@ -159,6 +159,16 @@ test.each([
   ['@', 'postgres://me:a@b@db:5432/x', 'postgres://db:5432/x'],
   ['/', 'postgres://me:a/b@db:5432/x', 'postgres://db:5432/x'],
   ['//', '(see postgres://me:a//b@db:5432/x)', '(see postgres://db:5432/x)'],
+  [' ', 'postgres://me:a b@db:5432/x', 'postgres://db:5432/x'],
+  [':', 'postgres://me:1:a b@db:5432/x', 'postgres://db:5432/x'],
 ])('a password with "%s" in it is not logged', (_, said, logged) => {
   expect(describeError(new Error(said))).toBe(`Error: ${logged}`)
+})
+
+test.each([
+  'https://monitor.example.com/users/@me responded with 404',
+  'https://monitor.example.com:8443/users/@me responded with 404',
+  'no host in "https://": ask ops@example.com',
+])('the "@" in "%s" is no end of a password', said => {
+  expect(describeError(new Error(said))).toBe(`Error: ${said}`)
 })

@@ -1,5 +1,6 @@
 import type { StoreBackend } from '../../src/store/managed-store.ts'
 import type { Awaitable } from '../../src/time/awaitable.ts'
+import type { Budget } from './processes.ts'
 import type { Scenario } from './scenarios.ts'
 import { type Choice, createSchedule } from './schedule.ts'
 
@@ -56,16 +57,17 @@ export async function exploreScenario<Backend extends StoreBackend>(
 
 /**
  * A schedule cannot be copied, so each schedule starts from the beginning and repeats the choices that lead to a state.
- * A schedule ends when it reaches a known state.
+ * A schedule ends when it reaches a known state, from which at least as many failures may happen: all that can follow
+ * has then been tried.
  */
 async function visit(open: Open, order: 'deep first' | 'short first'): Promise<Found> {
-  const seen = new Set<string>()
+  const seen = createStates()
   let paths: (readonly string[])[] = [[]]
   let longer: (readonly string[])[] = []
   for (;;) {
     if (paths.length === 0) [paths, longer] = [longer, paths]
     const path = paths.pop()
-    if (!path) return { states: seen.size }
+    if (!path) return { states: seen.count() }
     const schedule = await open()
     const story = [...path]
     try {
@@ -74,11 +76,11 @@ async function visit(open: Open, order: 'deep first' | 'short first'): Promise<F
       for (;;) {
         const state = await schedule.inspect()
         const choices = schedule.choices()
-        if (choices.length === 0 && !seen.has(state)) await schedule.finish()
+        const isNew = seen.add(state, schedule.budget())
+        if (choices.length === 0 && isNew) await schedule.finish()
         const what = schedule.violation()
-        if (what !== null) return { states: seen.size, violation: { what, story } }
-        if (seen.has(state)) break
-        seen.add(state)
+        if (what !== null) return { states: seen.count(), violation: { what, story } }
+        if (!isNew) break
         const next = order === 'deep first' ? choices[0] : undefined
         const others = next ? choices.slice(1) : choices
         for (const { says } of others) (order === 'deep first' ? paths : longer).push([...story, says])
@@ -89,6 +91,23 @@ async function visit(open: Open, order: 'deep first' | 'short first'): Promise<F
     } finally {
       await schedule.end()
     }
+  }
+}
+
+/** The states that were visited, and how many failures could still happen then. */
+function createStates() {
+  const budgets = new Map<string, Budget[]>()
+  return {
+    count: () => [...budgets.values()].flat().length,
+    /** Whether the state was new. */
+    add(state: string, budget: Budget): boolean {
+      const known = budgets.get(state) ?? []
+      const covers = (other: Budget) =>
+        other.faults >= budget.faults && other.deaths >= budget.deaths && other.leases >= budget.leases
+      if (known.some(covers)) return false
+      budgets.set(state, [...known, budget])
+      return true
+    },
   }
 }
 

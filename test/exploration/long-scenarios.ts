@@ -12,7 +12,7 @@ export const longScenarios: readonly (Scenario & { readonly name: string; readon
     faults: 1,
     deaths: 1,
     leases: 2,
-    states: 24_750,
+    states: 5585,
   },
   {
     name: 'a wildcard replaces a name while another team registers names below the wildcard',
@@ -23,7 +23,7 @@ export const longScenarios: readonly (Scenario & { readonly name: string; readon
       sweeper: [sweep],
     },
     faults: 1,
-    states: 1169,
+    states: 1056,
   },
   {
     name: 'two of three names are refused and made due again',
@@ -35,6 +35,6 @@ export const longScenarios: readonly (Scenario & { readonly name: string; readon
     refused: ['a.example.com', 'b.example.com'],
     faults: 1,
     leases: 1,
-    states: 2343,
+    states: 1986,
   },
 ]

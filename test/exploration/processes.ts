@@ -6,7 +6,7 @@ import type { Ledger } from './ledger.ts'
 import { type Action, scenarioTeams } from './scenarios.ts'
 
 /** How many failures may still happen. */
-type Budget = Record<'faults' | 'deaths' | 'leases', number>
+export type Budget = Record<'faults' | 'deaths' | 'leases', number>
 
 /** One of the ways in which a step can end. */
 export interface StepOutcome {

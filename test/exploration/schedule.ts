@@ -2,6 +2,7 @@ import type { PendingChange } from '../../src/outbox/contract.ts'
 import { createManagedStore, type StoreBackend } from '../../src/store/managed-store.ts'
 import { createLedger } from './ledger.ts'
 import {
+  type Budget,
   connectBackend,
   createProcess,
   die,
@@ -51,6 +52,16 @@ export function createSchedule(scenario: Scenario, backend: StoreBackend, close:
   const storeOf = (process: Process) =>
     createManagedStore(connectBackend(world, process, backend), optionsOf(world, process))
 
+  /** Processes with the same actions are described alike, because it does not matter which of them is where. */
+  function describe(process: Process): string {
+    const { actions, done, isFaulted, log, goneBefore } = process
+    const kind = processes.findIndex(
+      other => other.actions.length === actions.length && other.actions.every((each, index) => each === actions[index]),
+    )
+    const waitsFor = world.steps.flatMap(step => (step.process === process ? step.says : []))
+    return ledger.show([kind, done, isFaulted, log, [...goneBefore], waitsFor])
+  }
+
   async function check() {
     const rows = await backend.list(wholeList)
     const pending = await backend.outbox.list(undefined, wholeList.limit)
@@ -70,17 +81,18 @@ export function createSchedule(scenario: Scenario, backend: StoreBackend, close:
 
     choices: () => listChoices(world, processes),
 
+    /** How many failures may still happen. */
+    budget: (): Budget => ({ ...world.budget }),
+
     /**
      * Checks the state.
      *
-     * @returns Everything that determines what can happen next, as a string.
+     * @returns Everything that determines what can happen next, but for {@link budget}, as a string.
      */
     async inspect(): Promise<string> {
       const { rows, pending } = await check()
       return ledger.show([
-        processes.map(({ state, done, isFaulted, log, goneBefore }) => [state, done, isFaulted, log, [...goneBefore]]),
-        world.steps.map(({ process, says }) => `${process.name}: ${says}`).sort(),
-        world.budget,
+        processes.filter(isAlive).map(describe).sort(),
         rows.map(({ domainId, teamId }) => ledger.show([domainId, teamId])).sort(),
         pending
           .map(each => ledger.show([each.domainId, each.kind, each.refusals, each.lastFailure, isDue(each)]))
@@ -130,8 +142,7 @@ function listChoices(world: World, processes: readonly Process[]): readonly Choi
       .filter(isAffordable)
       .map(outcome => toChoice(`${process.name}: ${says} ${outcome.says}`, outcome.costs, () => settle(outcome))),
   )
-  const alive = processes.filter(({ state, done, actions }) => state === 'runs' && done < actions.length)
-  const deaths = isAffordable({ costs: 'deaths' }) ? alive : []
+  const deaths = isAffordable({ costs: 'deaths' }) ? processes.filter(isAlive) : []
   return [
     ...ofSteps,
     ...deaths.map(process => toChoice(`${process.name} dies`, 'deaths', () => die(world, process))),
@@ -140,6 +151,9 @@ function listChoices(world: World, processes: readonly Process[]): readonly Choi
     ),
   ]
 }
+
+/** Whether a process may still do something. */
+const isAlive = ({ state, done, actions }: Process) => state === 'runs' && done < actions.length
 
 const wholeList = {
   teamId: undefined,

@@ -1,19 +1,21 @@
 /**
- * Builds the programs of docs/customers-page.md, and uses each in Chromium: a list that a customer has pasted stays
- * through ten renders, and is registered. Run by `npm run test:frameworks`.
+ * Builds the programs of examples/element, and pages that docs/customers-page.md describes in a line, and uses each in
+ * Chromium: a list that a customer has pasted stays through ten renders, and is registered. Run by
+ * `npm run test:frameworks`.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { svelte } from '@sveltejs/vite-plugin-svelte'
 import vue from '@vitejs/plugin-vue'
 import express from 'express'
 import { build } from 'vite'
+import solid from 'vite-plugin-solid'
 import { domainsRouter } from '../../dist/express.js'
 import { createMemoryStore } from '../../dist/index.js'
 import { launchChromium } from '../browser/chromium.js'
@@ -40,6 +42,7 @@ after(async () => {
 const isCustomElement = tag => tag === 'domain-registration'
 const mount = {
   tsx: "import './program.tsx'",
+  ts: "import './program.ts'",
   vue: `import { createApp } from 'vue'
 import App from './program.vue'
 createApp(App).mount('#app')`,
@@ -61,14 +64,27 @@ const react18 = ['react', 'react-dom'].map(name => ({
   replacement: join(import.meta.dirname, `node_modules/${name}-18`),
 }))
 
-for (const [heading, language, inPage, plugins] of [
-  ['React 19', 'tsx', '<div id="app"></div>', []],
-  ['Vue 3.5', 'vue', '<div id="app"></div>', [vue({ template: { compilerOptions: { isCustomElement } } })]],
-  ['Svelte 5', 'svelte', '<div id="app"></div>', [svelte({ configFile: false })]],
-  ['Lit 3', 'tsx', '<domains-page></domains-page>', []],
+const react19 = readFiles('react-19.tsx', 'react-19-types.ts')
+for (const [name, language, blocks, inPage, plugins] of [
+  ['React 19', 'tsx', react19, '<div id="app"></div>', []],
+  [
+    'Vue 3.5',
+    'vue',
+    readFiles('vue.vue', 'vue-types.ts'),
+    '<div id="app"></div>',
+    [vue({ template: { compilerOptions: { isCustomElement } } })],
+  ],
+  [
+    'Svelte 5',
+    'svelte',
+    readFiles('svelte.svelte', 'svelte-types.ts'),
+    '<div id="app"></div>',
+    [svelte({ configFile: false })],
+  ],
+  ['Lit 3', 'ts', readFiles('lit.ts'), '<domains-page></domains-page>', []],
 ]) {
-  test(`${heading} keeps the customer's list through ten renders, and hears what is registered`, async () => {
-    const folder = writeProgram(heading, language, readBlocks(heading))
+  test(`${name} keeps the customer's list through ten renders, and hears what is registered`, async () => {
+    const folder = writeProgram(name, language, blocks)
     checkTypes(folder, language)
     writeFileSync(join(folder, 'main.js'), mount[language])
     await useProgram(await buildPage(folder, inPage, { plugins }))
@@ -80,8 +96,8 @@ for (const [version, alias] of [
   [19, []],
 ]) {
   test(`React ${version} sets properties in a page that a server has rendered, before the first call`, async () => {
-    const [program] = readBlocks('React 18')
-    const folder = writeProgram(`hydrated ${version}`, 'tsx', [program, ...readBlocks('React 19').slice(1)])
+    const blocks = [...readFiles('react-18.tsx'), ...react19.slice(1)]
+    const folder = writeProgram(`hydrated ${version}`, 'tsx', blocks)
     // The types that are installed are those of React 19.
     if (version === 19) checkTypes(folder, 'tsx')
     writeFileSync(join(folder, 'server.js'), renderOnServer)
@@ -93,19 +109,86 @@ for (const [version, alias] of [
   })
 }
 
-/** The programs of a section: the first one, and declarations of types. */
-function readBlocks(heading) {
-  const section = guide.split(/^### /m).find(part => part.startsWith(heading))
-  return [...section.matchAll(/^```(\w+)\n(.*?)^```$/gms)]
+test('Solid keeps the list through ten renders, with its properties and events as the page says', async () => {
+  assert.match(guide, /`prop:options=\{…\}`.*`on:domains-registered`/)
+  const program = `import 'domain-registration/element'
+import { createSignal } from 'solid-js'
+import { render } from 'solid-js/web'
+import { readToken } from './session'
+function Domains() {
+  const [token, setToken] = createSignal(readToken())
+  const [count, setCount] = createSignal(0)
+  return (
+    <main>
+      <button onClick={() => setToken(readToken())}>New token</button>
+      <p>{count()} registered</p>
+      <domain-registration
+        url="/v1/domains"
+        prop:options={{ headers: { 'X-CSRF-Token': token() } }}
+        on:domains-registered={({ detail }) => setCount(count() + detail.domains.length)}
+      />
+    </main>
+  )
+}
+render(() => <Domains />, document.getElementById('app'))`
+  const folder = writeProgram('Solid', 'jsx', [{ language: 'jsx', text: program }])
+  writeFileSync(join(folder, 'main.js'), "import './program.jsx'")
+  await useProgram(await buildPage(folder, '<div id="app"></div>', { plugins: [solid()] }))
+})
+
+/** Pages whose server sends them anew, as the script of another library puts them in place of what is shown. */
+for (const [name, module, attribute, again, done] of [
+  ['Turbo', '@hotwired/turbo', 'data-turbo-permanent', '<a href="/">New token</a>', 'turbo:load'],
+  [
+    'htmx',
+    'htmx.org',
+    'hx-preserve',
+    '<button hx-get="/" hx-select="#page" hx-target="#page" hx-swap="outerHTML">New token</button>',
+    'htmx:after:swap',
+  ],
+]) {
+  test(`${name} keeps an element with an id and ${attribute} in ten pages from the server`, async () => {
+    assert.ok(guide.includes(`\`${attribute}\``))
+    const program = `import '${module}'
+import 'domain-registration/element'
+import { readToken } from './session'
+const setToken = () => {
+  document.querySelector('domain-registration').options = { headers: { 'X-CSRF-Token': readToken() } }
+}
+setToken()
+let pages = 0
+document.addEventListener('${done}', () => {
+  setToken()
+  pages += 1
+  document.documentElement.dataset.pages = pages
+})
+document.addEventListener('domains-registered', ({ detail }) => {
+  document.querySelector('p').textContent = \`\${detail.domains.length} registered\`
+})`
+    const folder = writeProgram(name, 'ts', [{ language: 'ts', text: program }])
+    writeFileSync(join(folder, 'main.js'), mount.ts)
+    const inPage = `<main id="page">${again}<p>0 registered</p>
+      <domain-registration id="names" ${attribute} url="/v1/domains"></domain-registration></main>`
+    await useProgram(await buildPage(folder, inPage, {}), async (page, turn) => {
+      await page.waitForFunction(turns => Number(document.documentElement.dataset.pages) >= turns, turn + 1)
+    })
+  })
+}
+
+/** Files of examples/element, each with its language: a program, and declarations of types. The page links each. */
+function readFiles(...files) {
+  return files.map(file => {
+    assert.ok(guide.includes(`(../examples/element/${file})`), file)
+    return { language: extname(file).slice(1), text: readFileSync(join(root, 'examples/element', file), 'utf8') }
+  })
 }
 
 function writeProgram(name, language, blocks) {
-  assert.equal(blocks[0]?.[1], language)
+  assert.equal(blocks[0]?.language, language)
   const folder = join(sources, name)
   mkdirSync(folder, { recursive: true })
-  for (const [index, [, extension, text]] of blocks.entries()) {
-    writeFileSync(join(folder, index === 0 ? `program.${extension}` : `types.${index}.${extension}`), text)
-  }
+  for (const [index, { language, text }] of blocks.entries())
+    writeFileSync(join(folder, index === 0 ? `program.${language}` : `types.${index}.${language}`), text)
   writeFileSync(join(folder, 'session.ts'), session)
   return folder
 }
@@ -135,6 +218,7 @@ const buildWith = (root, { alias = [], ...options }) =>
 /** Which program checks the types of a language, with its parameters. */
 const checkers = {
   tsx: ['../../node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'],
+  ts: ['../../node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'],
   vue: ['node_modules/vue-tsc/bin/vue-tsc.js', '-p', 'tsconfig.json'],
   svelte: ['node_modules/svelte-check/bin/svelte-check', '--tsconfig', 'tsconfig.json', '--output', 'human'],
 }
@@ -143,7 +227,7 @@ const checkers = {
 function checkTypes(folder, language) {
   const compilerOptions = {
     ...{ strict: true, noEmit: true, jsx: 'react-jsx', module: 'esnext', moduleResolution: 'bundler' },
-    ...{ target: 'es2022', lib: ['es2023', 'dom'], skipLibCheck: language !== 'tsx', types: [] },
+    ...{ target: 'es2022', lib: ['es2023', 'dom'], skipLibCheck: !language.startsWith('ts'), types: [] },
     paths: { 'domain-registration/element': [join(root, 'dist/types/esm/element/index.d.ts')] },
   }
   const include = ['*.tsx', '*.ts', `*.${language}`]
@@ -157,7 +241,8 @@ function checkTypes(folder, language) {
   }
 }
 
-async function useProgram(folder) {
+/** @param rendered Waits for the end of a render that takes longer than the click. */
+async function useProgram(folder, rendered = async () => {}) {
   const tokens = []
   const store = createMemoryStore({ teams: [{ id: '1', organizationId: '10', state: 'active' }] })
   const app = express().use(express.static(folder))
@@ -181,7 +266,10 @@ async function useProgram(folder) {
     await page.getByLabel(/^Hostnames/).fill('a.example.com\nb.example.com\nhttps://c.example.com/')
     await page.getByRole('button', { name: 'Check names' }).click()
     await page.getByRole('button', { name: 'Use the correction' }).waitFor()
-    for (let turn = 0; turn < 10; turn += 1) await page.getByRole('button', { name: 'New token' }).click()
+    for (let turn = 0; turn < 10; turn += 1) {
+      await page.getByText('New token').click()
+      await rendered(page, turn)
+    }
     await page.getByRole('button', { name: 'Use the correction' }).click()
     await page.getByRole('button', { name: 'Register 3 names' }).click()
     await page.getByText('3 registered', { exact: true }).waitFor()

@@ -2,7 +2,7 @@ import { toUnicode } from 'tr46'
 import { describe, expect, test } from 'vitest'
 import { lines, rows } from '../../src/hostname/mistakes/table.ts'
 import { classifyHostname, suffixList } from '../../src/index.ts'
-import { counts, seed } from '../counts.ts'
+import { counts, sample, seed } from '../counts.ts'
 import { createRandom } from '../random.ts'
 import { readCases, readLines } from '../vectors/read.ts'
 
@@ -91,7 +91,9 @@ describe('messages', () => {
     ['Email: joe@gmail.com', '"Email: joe@gmail.com" contains an "@", as in an e-mail address'],
     ['3com.اختبار.com', 'has a label that begins with a digit'],
     ['٨.٨.٨.٨', 'Enter an IP address in the digits 0 to 9.'],
-    ['ssh -p 2222 root@host.example.org', 'looks like a command. Enter only the hostname in it.'],
+    ['ping the server', 'looks like a command. Enter only the hostname in it.'],
+    ['8.8.8.0/24,8.8.4.0/24', 'contains a prefix, which stands for a range of IP addresses.'],
+    ['_https://example.com/a_', 'contains a path. Did you mean "example.com"?'],
     ['e.g. example.com', 'contains a space next to a dot. Enter one hostname, without spaces.'],
     ['0x8.0x8.0x8.0x8', 'which programs read as 8.8.8.8.'],
     ['010.020.030.040', 'which programs read as 8.16.24.32 or as 10.20.30.40.'],
@@ -100,6 +102,11 @@ describe('messages', () => {
     ['joe@example.com, anna@example.com', 'contains an "@", as in an e-mail address'],
   ])('say about %j what is true of it: %s', (input, part) => {
     expect(messageOf(input)).toContain(part)
+  })
+
+  test('show the e-mail address of a JSON object', () => {
+    expect(messageOf('{"email":"joe@shop.com"}')).toContain('"{"email":"joe@shop.com"}"')
+    expect(messageOf('{"password":"joe@shop.com"}')).not.toContain('joe')
   })
 
   test('hide what follows the name of a secret', () => {
@@ -136,11 +143,13 @@ describe('messages', () => {
 /** Normalizes compatibility characters, separators in place of dots, and invisible characters in an input. */
 function spell(text: string): string {
   return text
+    .replace(/^[①❶]/, '')
     .normalize('NFKC')
     .toLowerCase()
     .replace(/[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, '')
-    .replace(/\[\.\]|\(\.\)|\[dot\]|\(dot\)|\\\.|。/g, '.')
-    .replace(/^(?:[0-9]+[.)]\s+|[-+#•·]+\s*)/, '')
+    .replace(/\[\.\]|\(\.\)|\[dot\]|\(dot\)| dot |\\\.|。/g, '.')
+    .replace(/(?<![\p{L}\p{N}])__?([^_]+)__?(?![\p{L}\p{N}])/gu, '$1')
+    .replace(/^(?:[^\p{L}\p{N}]*[0-9]+[.)]\s+|[-+#•·]+\s*)/u, '')
     .replace(/\\+052(?=\.)/g, '*')
     .replace(/[‐‑‒–—−]/g, '-')
     .replace(/\s*\.\s*/g, '.')
@@ -267,6 +276,121 @@ describe('a suggestion', () => {
     expect(suggested.filter(([input, suggestion]) => !isSpelledIn(input, suggestion))).toEqual([])
     expect(suggested.length).toBeGreaterThan(200)
   })
+})
+
+describe('several hostnames', () => {
+  test.each([
+    ['example.com, example.org', ['example.com', 'example.org']],
+    ['a.example.com/,b.example.org/', ['a.example.com', 'b.example.org']],
+    ['https://example.com/a https://example.org/b,http://8.8.8.8', ['example.com', 'example.org', '8.8.8.8']],
+    ['Bücher.de; bücher.de; *.EXAMPLE.com', ['xn--bcher-kva.de', '*.example.com']],
+    ['example.com (old: example.org)', ['example.com', 'example.org']],
+    ['| example.com | example.org |', ['example.com', 'example.org']],
+    ['["example.com","example.org"]', ['example.com', 'example.org']],
+    ['8.8.8.8 and 8.8.4.4', ['8.8.8.8', '8.8.4.4']],
+  ])('are all listed: %j', (input, hosts) => {
+    const classification = classifyHostname(input)
+    expect(classification).toMatchObject({ reason: 'several_hostnames', hosts })
+    expect(classification).not.toHaveProperty('suggestion')
+  })
+
+  test('are listed if they fill an input, 50 at most: the rest of a longer text is not read', () => {
+    const listOf = (count: number) => Array.from({ length: count }, (_, index) => `${index}a.io`)
+    expect(classifyHostname(listOf(50).join(', '))).toMatchObject({ hosts: listOf(50) })
+    for (const text of [listOf(60).join(', '), `${'( '.repeat(120)}example.com`, `${'a '.repeat(60)}example.com`]) {
+      expect(classifyHostname(text)).not.toHaveProperty('hosts')
+      expect(classifyHostname(text)).not.toHaveProperty('suggestion')
+    }
+  })
+
+  test('are not looked for behind three e-mail addresses with hosts of their own', () => {
+    const mails = ['joe@example.com', 'joe@example.org', 'joe@example.net']
+    const reasons = [2, 3].map(count => classifyHostname([...mails.slice(0, count), '8.8.8.0/24'].join(', ')))
+    expect(reasons).toMatchObject([{ reason: 'address_range' }, { reason: 'at_sign' }])
+  })
+
+  test('in a path behind more than 20 separators are not looked for, so the suggestion is a guess', () => {
+    const certainties = [20, 21].map(count => classifyHostname(`https://example.com/${'a,'.repeat(count)}`))
+    expect(certainties).toMatchObject([{ certain: true }, { certain: false }])
+  })
+
+  test.each([
+    ['one cannot be registered', 'example.com, my_site.example.org'],
+    ['one is not public', 'example.com, server.local'],
+    ['one is a guess', 'example.com, example.con'],
+    ['words may belong to one', 'exam ple.com, example.org'],
+    ['they are networks', '8.8.8.0/24, example.com'],
+    ['they are the hosts of e-mail addresses', 'joe@example.com, anna@example.org'],
+    ['they are the text and the target of a link', '[example.com](https://example.org)'],
+    ['they are in a line of a zone file', 'example.com. IN NS ns1.example.org.'],
+    ['they are the same', 'example.com, example.com.'],
+  ])('are not listed if %s: %j', (_, input) => {
+    expect(classifyHostname(input)).not.toHaveProperty('hosts')
+  })
+})
+
+/** What people copy around a name, in place of `$`. */
+const frames = [
+  ...['$', '"$"', "'$'", '“$”', '<$>', '($)', '[$]', '`$`', '**$**', '_$_', '*$*', '> $', '- $', '1. $', '• $', '# $'],
+  ...['https://$/', 'http://$/index.html?x=1#y', '$:443', '$/', '$.', '$,', '$;', '=$', 'host: $', 'DNS:$', '$ # prod'],
+  ...['$ (main)', '$ - main', '<https://$|site>', '[site](https://$/)', '<a href="https://$/">site</a>'],
+  ...['=HYPERLINK("https://$/","site")', 'joe@$', 'Joe <joe@$>', 'curl https://$/', '| $ | prod |', 'see $', '\u200b$'],
+  ...['$ site'],
+]
+/** What people copy between two names. */
+const gaps = [
+  ...[
+    ', ',
+    ',',
+    ';',
+    ' ',
+    '\n',
+    '\t',
+    ' | ',
+    '/',
+    '/,',
+    ' and ',
+    ' - ',
+    ' (old: ',
+    ' # ',
+    '@',
+    ' -> ',
+    '、',
+    '، ',
+    '،',
+  ],
+  ...['\\@', ':443@', '/x,', '–', ' <', '](https://', '" "', '\\n', '/https://', '/?url=https%3A%2F%2F'],
+]
+
+test('a name is certain only if it is the only one: in 3,840 ways to paste one name or two', () => {
+  const random = createRandom(seed)
+  const canonical = readLines('hostnames.txt').filter(name => {
+    const read = classifyHostname(name)
+    return read.valid && read.kind === 'name' && read.domain === name
+  })
+  const into = (frame: string, name: string) => frame.replace('$', () => name)
+  const nested = frames.flatMap(outer => frames.map(inner => (name: string) => into(outer, into(inner, name))))
+  const joined = frames.flatMap(frame =>
+    gaps.flatMap(gap => [
+      // The path of a URL names no other host.
+      (first: string, second: string) =>
+        into(frame, first + (/^(?:\/|\\n)$/.test(gap) && frame.includes('://$') ? ', ' : gap) + second),
+      (first: string, second: string) => first + gap + into(frame, second),
+    ]),
+  )
+  expect(nested.length + joined.length).toBe(3_840)
+  const certain = [...sample(nested, counts.pastings), ...sample(joined, counts.pastings)].flatMap(paste => {
+    const [first, second] = [random.pick(canonical), random.pick(canonical)]
+    const input = paste(first, second)
+    const read = classifyHostname(input)
+    if (read.valid || first === second) return []
+    const named = paste.length === 1 ? [first] : [first, second]
+    if (read.hosts !== undefined && String(read.hosts) !== String(named)) expect.fail(`${input} → ${read.hosts}`)
+    if (!read.certain) return []
+    if (String(read.suggestion) !== String(named)) expect.fail(`${input} → ${read.suggestion}`)
+    return [input]
+  })
+  expect(certain.length).toBeGreaterThan(Math.min(nested.length, counts.pastings) / 4)
 })
 
 test('tables and configurations, pasted row by row, get no suggestion that the row does not spell', () => {

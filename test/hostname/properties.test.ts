@@ -46,16 +46,18 @@ testAny('classifyHostname never throws, and returns only the documented fields',
     expect(Object.keys(classification)).toEqual(['valid', 'kind', 'domain', 'registrableDomain'])
     return
   }
-  const { valid: _, code, reason, message, suggestion, certain, aLabels, rest, ...varying } = classification
+  const { valid: _, code, reason, message, suggestion, certain, hosts, aLabels, rest, ...varying } = classification
+  expect(hosts === undefined || (hosts.length > 1 && suggestion === undefined)).toBe(true)
   expect([code, reason, message].map(text => typeof text)).toEqual(['string', 'string', 'string'])
   expect(typeof certain).toBe(suggestion === undefined ? 'undefined' : 'boolean')
   expect(Object.keys(varying).filter(key => !details.includes(key))).toEqual([])
   expect(Object.values(classification)).not.toContain(undefined)
 })
 
-testAny('the suggestion and the A-labels for an invalid input are each accepted unchanged', classification => {
+testAny('suggestions, `hosts` and A-labels for an invalid input are each accepted unchanged', classification => {
   if (classification.valid) return
-  for (const domain of [classification.suggestion, classification.aLabels])
+  const { suggestion, aLabels, hosts = [] } = classification
+  for (const domain of [suggestion, aLabels, ...hosts])
     if (domain !== undefined) expect(classifyHostname(domain)).toMatchObject({ valid: true, domain })
 })
 

@@ -39,7 +39,7 @@ function push(filter = {}) {
 
 before(() => createTables({}))
 
-const tables = ['changes', 'keys', 'locks', 'monitor', 'names', 'version']
+const tables = ['changes', 'keys', 'locks', 'monitor', 'names', 'version', 'waiting']
 
 test('drizzle-kit push ignores the package’s tables in the schema domain_registration', () => {
   assert.deepEqual(push(), [])

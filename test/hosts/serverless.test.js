@@ -9,6 +9,7 @@ import express from 'express'
 import { Hono } from 'hono'
 import { handle as toLambda } from 'hono/aws-lambda'
 import serverless from 'serverless-http'
+import { createHandler } from '../../examples/frameworks/azure-functions.mjs'
 
 const keys = createMemoryKeyStore()
 const { key, hash } = await generateApiKey({ type: 'team', id: '1' })
@@ -34,10 +35,7 @@ const recipes = {
   },
   'Azure Functions': () => {
     const handle = domainsHandler({ ...createOptions(), path: '/api/v1/domains' })
-    async function answer({ url, method, headers, body }) {
-      const response = await handle(new Request(url, { method, headers, body, duplex: 'half' }))
-      return { status: response.status, headers: response.headers, body: response.body }
-    }
+    const answer = createHandler(handle)
     return async (text, sent) => {
       const url = 'http://localhost:7071/api/v1/domains'
       const request = new functions.HttpRequest({ method: 'POST', url, headers: sent, body: { string: text } })

@@ -42,12 +42,14 @@ test('SvelteKit builds without secrets, and its server calls the handler', async
   )
   after(() => server.kill())
   server.stderr.pipe(process.stderr)
-  const [listening] = await once(server.stdout.setEncoding('utf8'), 'data')
+  const ended = once(server, 'exit').then(() => assert.fail('The server ended'))
+  const [listening] = await Promise.race([once(server.stdout.setEncoding('utf8'), 'data'), ended])
+  ended.catch(() => {})
   const [origin] = /http:\S+/.exec(listening) ?? []
 
-  async function ask(authorization, body = '{"domains":["a.example.com"]}') {
+  async function ask(authorization, body = '{"domains":["a.example.com"]}', path = '/v1/domains') {
     const headers = { 'Content-Type': 'application/json', Authorization: authorization }
-    const response = await fetch(`${origin}/v1/domains`, {
+    const response = await fetch(origin + path, {
       method: 'POST',
       headers,
       body,
@@ -57,6 +59,7 @@ test('SvelteKit builds without secrets, and its server calls the handler', async
   }
   const { status, answer } = await ask(`Bearer ${key}`)
   assert.deepEqual([status, answer.data?.totals], [200, { created: 1, existing: 0, invalid: 0 }])
+  assert.equal((await ask(`Bearer ${key}`, undefined, '/v1/domains/')).status, 200)
   assert.equal((await ask('Bearer unknown')).status, 401)
   // SvelteKit's own limit ends the body.
   const large = 'x'.repeat(2000)

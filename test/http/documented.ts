@@ -3,7 +3,7 @@ import type { OperationName } from '../../src/http/request.ts'
 import { type OpenApiResponse, openapi } from '../../src/openapi/index.ts'
 import { compileSchema } from '../openapi/compile-schema.ts'
 
-const document = openapi({ operations: ['create', 'preview', 'delete', 'list', 'export'] })
+const document = openapi({ operations: ['create', 'preview', 'delete', 'list', 'export', 'waiting'] })
 const paths = document.paths
 
 /** The schemas of an operation's responses in the OpenAPI document, by status, compiled to validators. */
@@ -31,6 +31,7 @@ const answersOf = {
   preview: toAnswers(paths['/v1/domains/preview'].post),
   delete: toAnswers(paths['/v1/domains/delete'].post),
   list: toAnswers(paths['/v1/domains'].get),
+  waiting: toAnswers(paths['/v1/domains/waiting'].get),
   export: toAnswers(paths['/v1/domains/export'].get),
 }
 

@@ -9,6 +9,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { domainsPlugin } from '../../src/http/fastify.ts'
 import type { HandlerOptions } from '../../src/http/index.ts'
 import { operationNames } from '../../src/http/routes.ts'
+import { createMemoryWaitingStore } from '../../src/memory/memory-waiting-store.ts'
 import { openapi } from '../../src/openapi/index.ts'
 import { isLong } from '../counts.ts'
 import { createKeys, createStore, team1 } from '../fixtures.ts'
@@ -336,7 +337,9 @@ test.each(['/v1/domains', '/'])(
     const app = fastify()
     await app.register(swagger, { openapi: structuredClone<object>(document) })
     app.get('/names', { schema: { tags: ['own'], summary: 'A route of its own' } }, async () => [])
-    app.register(domainsPlugin, { store: createStore(), keys: createKeys().keys, path, operations: operationNames })
+    const waiting = createMemoryWaitingStore()
+    const { keys } = createKeys()
+    app.register(domainsPlugin, { store: createStore(), waiting, keys, path, operations: operationNames })
     await app.ready()
     const { paths, ...others } = app.swagger() as unknown as typeof document
     const { '/names': own, ...ours } = paths as Record<string, unknown>

@@ -5,11 +5,13 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createHandler, type HandlerRequest, type Step } from '../../src/http/index.ts'
 import { readQuery } from '../../src/http/request.ts'
 import { operationNames } from '../../src/http/routes.ts'
-import { ApiError, hashApiKey } from '../../src/index.ts'
+import { ApiError, createMemoryWaitingStore, hashApiKey } from '../../src/index.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 
 const body = '{"domains":["www.example.com"]}'
 const type = 'application/json'
+
+const scopes = ['domains:create', 'domains:delete', 'domains:read']
 
 /** A request as an application's own adapter would pass it to the handler. */
 function request(fields: Record<string, unknown>, readBody: HandlerRequest['readBody'] = () => ({ text: body })) {
@@ -151,10 +153,36 @@ test('onResult gets the call, key and duration of each 200; the call succeeds ev
   const keyContext = { type: 'team', teamId: '1', scopes: ['domains:create'] }
   const { data } = JSON.parse(answer.body)
   const key = { hash: await hashApiKey(authorization.slice('Bearer '.length)), label: null, hint: null }
-  expect(onResult.mock.calls).toEqual([
-    [{ request: call, keyContext, key, operation: 'create', status: 200, data, duration: expect.any(Number) }],
-  ])
+  const known = { request: call, requestId: undefined, keyContext, key, teamId: '1', operation: 'create', count: 1 }
+  expect(onResult.mock.calls).toEqual([[{ ...known, status: 200, data, duration: expect.any(Number) }]])
 })
+
+test.each(operationNames)(
+  'onResult and onError of "%s" say for which team an organization’s key acted',
+  async operation => {
+    const [onResult, onError] = [vi.fn(), vi.fn()]
+    const authenticate = () => ({ type: 'organization', organizationId: '10', scopes }) as const
+    const store = createStore()
+    const settings = {
+      authenticate,
+      operations: operationNames,
+      waiting: createMemoryWaitingStore(),
+      onResult,
+      onError,
+    }
+    const question = {
+      ...request({ 'content-type': type }, () => ({ json: { team_id: '1', domains: ['a.com', 'b.com'] } })),
+      operation,
+      query: { team_id: '1' },
+    }
+    expect(await createHandler({ ...settings, store })(question)).toMatchObject({ status: 200 })
+    const findTeam = () => Promise.reject(new Error('down'))
+    expect(await createHandler({ ...settings, store: { ...store, findTeam } })(question)).toMatchObject({ status: 500 })
+    const known = { teamId: '1', count: ['list', 'export', 'waiting'].includes(operation) ? undefined : 2 }
+    expect(onResult.mock.calls).toMatchObject([[known]])
+    expect(onError.mock.calls).toMatchObject([[{}, { ...known, step: 'findTeam' }]])
+  },
+)
 
 test('if a call gets 503, onError gets the cause, and onResult gets the names that were saved, if any', async () => {
   const [onResult, onError] = [vi.fn(), vi.fn()]
@@ -175,7 +203,6 @@ describe('a failure', () => {
   const cause = new Error('password=secret')
   const fail = () => Promise.reject(cause)
   const failingTo = (method: string) => ({ store: { ...createStore(), [method]: fail } })
-  const scopes = ['domains:create', 'domains:delete', 'domains:read']
   const authenticate = () => ({ type: 'team', teamId: '1', scopes }) as const
 
   const key = 'svc_team_1_00000000000000000000000000000000'
@@ -196,12 +223,15 @@ describe('a failure', () => {
     ['release', 'delete', 500, failingTo('release')],
     ['list', 'list', 500, failingTo('list')],
     ['list', 'export', 500, failingTo('list')],
+    ['waiting', 'waiting', 500, { waiting: { ...createMemoryWaitingStore(), list: fail } }],
+    ['waiting', 'delete', 500, { waiting: { ...createMemoryWaitingStore(), remove: fail } }],
   ] as const)(
     'in `%s` during the operation "%s" is reported to onError once, and its cause is hidden from the caller',
     async (step, operation, status, options) => {
       const onError = vi.fn()
       const operations = [operation]
-      const handle = createHandler({ store: createStore(), authenticate, operations, onError, ...options })
+      const waiting = createMemoryWaitingStore()
+      const handle = createHandler({ store: createStore(), waiting, authenticate, operations, onError, ...options })
       const json = { domains: ['a.com', 'b.com', 'c.com'] }
       const fields = { 'content-type': type, authorization: `Bearer ${key}` }
       const answer = await handle({ ...request(fields, () => ({ json })), operation, query: {} })

@@ -6,7 +6,7 @@ import type { HandlerOptions, HandlerSettings } from '../../src/http/index.ts'
 import { findOperation } from '../../src/http/routes.ts'
 import { createKeys, createStore } from '../fixtures.ts'
 import { expectDocumented } from './documented.ts'
-import { createGeneratedStore, toDomainId } from './generated-store.ts'
+import { createGeneratedStore, longDomain, toDomainId } from './generated-store.ts'
 import { servers } from './servers.ts'
 
 /**
@@ -184,7 +184,7 @@ for (const [name, start, notOffered] of servers) {
       }
 
       test('stops reading from the store while the client reads nothing, and after it disconnects', async () => {
-        const { store: endless, seen } = createGeneratedStore(Number.POSITIVE_INFINITY)
+        const { store: endless, seen } = createGeneratedStore(Number.POSITIVE_INFINITY, longDomain)
         const context = await serve({ store: endless, operations: ['export'] })
         const socket = await open(context)
         const stalled = await settled(seen)
@@ -200,7 +200,7 @@ for (const [name, start, notOffered] of servers) {
       })
 
       test('is cut off if the client does not read a page within the time limit', async () => {
-        const { store: endless, seen } = createGeneratedStore(Number.POSITIVE_INFINITY)
+        const { store: endless, seen } = createGeneratedStore(Number.POSITIVE_INFINITY, longDomain)
         const context = await serve({ store: endless, operations: ['export'], pageTimeLimit: 100 })
         const socket = await open(context)
         socket.on('error', () => {})

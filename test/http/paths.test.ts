@@ -3,6 +3,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { operationNames } from '../../src/http/routes.ts'
+import { createMemoryWaitingStore } from '../../src/memory/memory-waiting-store.ts'
 import { createStore, team1 } from '../fixtures.ts'
 import { allServers } from './servers.ts'
 
@@ -78,7 +79,12 @@ describe.each(allServers)('%s', (name, start) => {
   test('responds to each path in the table of this file as expected, and registers only at /v1/domains', async () => {
     const store = createStore()
     const scopes = ['domains:create', 'domains:delete', 'domains:read']
-    const server = await start({ store, operations: operationNames, authenticate: () => ({ ...team1, scopes }) })
+    const server = await start({
+      store,
+      waiting: createMemoryWaitingStore(),
+      operations: operationNames,
+      authenticate: () => ({ ...team1, scopes }),
+    })
     onTestFinished(server.close)
     const found: [path: string, operation: string | null][] = []
     for (const [path] of all) {

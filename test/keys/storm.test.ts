@@ -49,7 +49,7 @@ describe.runIf(isLong)(`the key store of PostgreSQL${isLong ? '' : ' (only in th
     keys = createPostgresKeyStore({ database: pool, schema })
     const configs = Array.from({ length: SERVERS }, () => server.config)
     nodes = await startNodes(configs, { schema })
-  }, 60_000)
+  })
   afterAll(async () => {
     await nodes?.stop()
     await server.stop()

@@ -1,4 +1,6 @@
+import { pathToFileURL } from 'node:url'
 import { expect } from 'vitest'
+import { compile } from '../compile.ts'
 import { seed } from '../counts.ts'
 import { type Program, startProgram } from '../start-program.ts'
 import { limits, now, type RacedStore } from './race.ts'
@@ -13,7 +15,8 @@ import { type Deed, findFault } from './registry.ts'
  * @param configs One config for each process.
  */
 export async function startRacers(module: URL, configs: readonly object[]) {
-  const racers = configs.map(() => startProgram(new URL('racer.ts', import.meta.url), module.href))
+  const { href } = pathToFileURL(await compile(module))
+  const racers = await Promise.all(configs.map(() => startProgram(new URL('racer.ts', import.meta.url), href)))
   await Promise.all(
     configs.map((config, index) => {
       const names = ['A', 'B', 'C'].map(name => `${name}${index}`)

@@ -74,7 +74,7 @@ describe.skipIf(!program)(name, () => {
         return createMariadbBackend(createTransact(pool))
       }
       const explored = await exploreScenario(scenarios['calls of one team reach its limit'], createBackend)
-      expect(explored).toEqual({ states: 94 })
+      expect(explored).toEqual({ states: 80 })
     },
     TIME_LIMIT,
   )

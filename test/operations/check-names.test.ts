@@ -149,6 +149,7 @@ describe('checkNames', () => {
     ['answers without a message', () => [null, { code: 'invalid_domain' }]],
     ['answers with a reason that is no string', () => [null, { ...denied, reason: 7 }]],
     ['answers with a record that is no object', () => [null, { ...denied, record: '_x.a.com TXT 7' }]],
+    ['answers with waits that is not true or false', () => [null, { ...denied, waits: 'yes' }]],
     ['answers with null as a record', () => [null, { ...denied, record: null }]],
     ['answers with half a record', () => [null, { ...denied, record: { type: 'TXT', name: '_x.a.com', value: '7' } }]],
   ])('that %s makes the call a 500 that saves nothing, and onError gets the step', async (_, answer) => {

@@ -112,6 +112,90 @@ test('while the database is away or hangs, what was known stays, and each failur
   expect(await teamOf('unknown.com')).toBe(null)
 })
 
+test('a database that hangs delays a known host by a quarter of a second, once in ten seconds', async () => {
+  const { teamOf, find } = await createLookup({ 1: ['example.com', '*.example.org'] })
+  const hosts = ['example.com', 'a.example.org']
+  await Promise.all(hosts.map(teamOf))
+  await pass(60_000)
+  find.mockImplementation(() => new Promise<never>(() => {}))
+  const answered: string[] = []
+  for (const host of hosts) teamOf(host).then(team => answered.push(`${host} ${team}`))
+  await pass(249)
+  expect(answered).toEqual([])
+  await pass(1)
+  expect(answered).toEqual(['example.com 1', 'a.example.org 1'])
+  await pass(9000)
+  find.mockClear()
+  expect(await Promise.all(hosts.map(teamOf))).toEqual(['1', '1'])
+  expect(find).not.toHaveBeenCalled()
+})
+
+test('what a slow database says about a known host counts once it is there', async () => {
+  const { teamOf, find, store } = await createLookup({ 1: ['example.com'] })
+  await teamOf('example.com')
+  await store.release('1', ['example.com'])
+  await save(store, '2', ['example.com'])
+  await pass(60_000)
+  const now = await store.find({ teamId: '', domains: ['example.com'], bases: [] })
+  find.mockImplementationOnce(() => new Promise(resolve => setTimeout(resolve, 2000, now)))
+  const early = teamOf('example.com')
+  await pass(250)
+  expect(await early).toBe('1')
+  await pass(1750)
+  expect(await teamOf('example.com')).toBe('2')
+})
+
+test('5,000 made-up hosts at once are nine queries of at most 1,000, four at a time', async () => {
+  const { teamOf, find } = await createLookup({})
+  const store = createStore()
+  await save(store, '1', ['example.com'])
+  let running = 0
+  let most = 0
+  const sizes: number[] = []
+  find.mockImplementation(async question => {
+    most = Math.max(most, ++running)
+    sizes.push(new Set(question.domains.filter(domain => !domain.startsWith('*'))).size)
+    await new Promise(resolve => setTimeout(resolve, 100))
+    running -= 1
+    return store.find(question)
+  })
+  const flood = Promise.all(Array.from({ length: 5000 }, (_, index) => teamOf(`made-up-${index}.com`)))
+  const customer = teamOf('example.com')
+  await pass(300)
+  expect(await customer).toBe('1')
+  expect(new Set(await flood)).toEqual(new Set([null]))
+  expect([sizes, most]).toEqual([[1, 1, 1, 1, 1000, 1000, 1000, 1000, 997], 4])
+})
+
+test('while the database hangs, each host waits for the time limit, also in the line', async () => {
+  const { teamOf, find, errors } = await createLookup({})
+  find.mockImplementation(() => new Promise<never>(() => {}))
+  const flood = Array.from({ length: 20 }, (_, index) => rejection(teamOf(`made-up-${index}.com`)))
+  await pass(5000)
+  for (const error of await Promise.all(flood)) expect(String(error)).toContain('time limit of 5000 ms')
+  expect(errors).toHaveLength(4)
+  await pass(5000)
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('if 10,000 hosts wait, the next one fails at once, unless its owner is known', async () => {
+  const { teamOf, find } = await createLookup({ 1: ['example.com'] })
+  await teamOf('example.com')
+  await pass(60_000)
+  let answer = () => {}
+  const answered = new Promise<void>(resolve => {
+    answer = resolve
+  })
+  find.mockImplementation(() => answered.then(() => ({ registrations: [], below: [] })))
+  const flood = Array.from({ length: 10_004 }, (_, index) => teamOf(`made-up-${index}.com`))
+  expect(String(await rejection(teamOf('one-more.com')))).toContain('10000 other hosts wait')
+  expect(await teamOf('example.com')).toBe('1')
+  answer()
+  expect(new Set(await Promise.all(flood))).toEqual(new Set([null]))
+  expect(find).toHaveBeenCalledTimes(1 + 4 + 10)
+  expect(await teamOf('one-more.com')).toBe(null)
+})
+
 test('forget makes a release and a registration visible at once, also below a wildcard', async () => {
   const { teamOf, lookup, store } = await createLookup({ 1: ['example.com'] })
   expect(await Promise.all(['example.com', 'a.example.com', 'b.example.com'].map(teamOf))).toEqual(['1', null, null])

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest'
-import { previewDomains, registerDomains } from '../../src/index.ts'
+import { createDnsVerification } from '../../src/dns-verification/index.ts'
+import { type CheckNames, previewDomains, registerDomains } from '../../src/index.ts'
 import { save } from '../../src/testing/calls.ts'
 import { createStore, rejection, team1, team2 } from '../fixtures.ts'
 
@@ -44,7 +45,7 @@ test('invalid results have a reason, details and a suggestion in a preview, but 
     {
       ...{ status: 'invalid', input, code: 'wildcard_conflict', reason: 'wildcard_conflict' },
       ...{ domain: 'x.xn--bcher-kva.de', conflicts: ['*.xn--bcher-kva.de'], count: 1 },
-      message: '"x.bücher.de" is covered by "*.bücher.de", which this team has registered already.',
+      message: '"x.bücher.de" is covered by "*.bücher.de", which this team has registered, or which is in this list.',
     },
     {
       ...{ status: 'invalid', input, code: 'subdomain_conflict', reason: 'subdomain_conflict', message },
@@ -122,4 +123,51 @@ test('a preview rejects an unknown option with a TypeError', async () => {
   await expect(previewDomains(team1, { domains: ['a.com'] }, createStore(), misspelled)).rejects.toThrow(
     'The option "timelimit" does not exist',
   )
+})
+
+test('names and a wildcard over them in one list conflict, and the message says where to look', async () => {
+  const domains = ['www.example.com', 'shop.example.com', '*.example.com', 'a.example.org', '*.example.org']
+  const { data } = await previewDomains(team1, { domains }, createStore())
+  expect(data.results).toMatchObject([
+    { status: 'created' },
+    { status: 'created' },
+    {
+      code: 'subdomain_conflict',
+      message: expect.stringContaining('or which are in this list: delete them first, or'),
+    },
+    { status: 'created' },
+    { code: 'subdomain_conflict' },
+  ])
+  const covered = await previewDomains(team1, { domains: ['*.example.com', 'www.example.com'] }, createStore())
+  expect(covered.data.results[1]).toMatchObject({ message: expect.stringContaining('or which is in this list.') })
+})
+
+test('a preview shows the record to claim a name that another team has, if the application wants it', async () => {
+  const store = createStore()
+  await registerDomains(team2, { domains: ['taken.com', '*.wild.com', '8.8.8.8'] }, store)
+  await registerDomains(team1, { domains: ['own.com', '*.own.com'] }, store)
+  const domains = ['taken.com', 'a.wild.com', '8.8.8.8', 'own.com', 'a.own.com', 'new.com', 'refused.com', 'localhost']
+  const { record } = createDnsVerification({ label: '_example-challenge', secret: 'a'.repeat(32) })
+  const checkNames: CheckNames = names =>
+    names.map(({ domain }) =>
+      domain === 'refused.com' ? { code: 'domain_already_licensed', message: 'A brand.' } : null,
+    )
+  const show = async (options: object) => {
+    const { data } = await previewDomains(team1, { domains }, store, { checkNames, ...options })
+    return data.results.map(result => ('record' in result ? result.record : undefined))
+  }
+  expect(await show({})).toEqual(Array(8).fill(undefined))
+  const claimRecord = async (teamId: string, domain: string) => ({ ttl: 60, ...(await record(teamId, domain)) })
+  const shown = await show({ claimRecord })
+  const records = [await record('1', 'taken.com'), await record('1', 'a.wild.com')]
+  expect(shown).toEqual([...records, ...Array(6).fill(undefined)])
+  expect(shown[0]?.value).not.toBe((await record('2', 'taken.com')).value)
+  for (const claimRecord of [
+    () => Promise.reject(new Error('no secret')),
+    () => new Promise<never>(() => {}),
+    () => ({ value: 'no record' }) as never,
+  ]) {
+    const failed = previewDomains(team1, { domains }, store, { claimRecord, timeLimit: 50 })
+    expect(await rejection(failed)).toMatchObject({ status: 500 })
+  }
 })

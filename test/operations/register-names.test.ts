@@ -34,6 +34,16 @@ test('the store gets the names in the order of the call', async () => {
   expect(calls).toBe(1)
 })
 
+test('a store that decides again after a conflict: the results follow the findings that it returns', async () => {
+  const { summary } = await registerThrough(async (request, register) => {
+    // Another call registers the first name before the second attempt.
+    request.decide({ registrations: [], below: [] })
+    await register({ ...request, decide: found => request.decide(found).slice(0, 1), willSave: () => {} })
+    return register(request)
+  }, ['a.com', 'b.com'].map(toName))
+  expect(summary).toEqual(['existing', 'created'])
+})
+
 describe('if a batch of names fails', () => {
   test('because of one in a hundred names, only that name gets internal_error, after few extra calls', async () => {
     const cause = new Error('poison')

@@ -75,7 +75,7 @@ function createWatch() {
  * only once its lease expires.
  */
 async function sweepAll(...stores: readonly ManagedStore[]): Promise<void> {
-  for (; (await stores[0]?.countPending()) !== 0; await sleep(20))
+  for (; (await stores[0]?.countPending()) !== 0; await sleep(200))
     await Promise.all(stores.map(store => store.synchronizePending()))
 }
 
@@ -88,7 +88,7 @@ describe.each(openers)('in %s', (_, prepare) => {
     ) as [ManagedStore]
     const [store] = stores
     const saved: Registration[] = []
-    for (let part = 0; part < 10; part += 1) {
+    for (let part = 0; part < 5; part += 1) {
       const registrations = await save(store, '1', manyDomains(215, `${part}-`))
       await store.synchronize?.(registrations)
       saved.push(...registrations)
@@ -103,23 +103,23 @@ describe.each(openers)('in %s', (_, prepare) => {
     })
     await Promise.all(sweeping)
     await sweepAll(...stores)
-    expect(transferred).toHaveLength(2150)
+    expect(transferred).toHaveLength(1075)
     expect(new Map(transferred.map(({ formerId, domain }) => [formerId, domain]))).toEqual(before)
-    expect([await store.count({ teamId: '1' }), await store.count({ teamId: '2' })]).toEqual([0, 2150])
+    expect([await store.count({ teamId: '1' }), await store.count({ teamId: '2' })]).toEqual([0, 1075])
     expect([...watch.unwatched]).toEqual([])
     for (const { domain, domainId } of transferred) expect(watch.idsOf(domain)).toEqual([domainId])
-  }, 60_000)
+  })
 
   test('two simultaneous transfers in opposite directions complete, and no name is lost or duplicated', async () => {
     const openStore = await prepare()
     const [one, other] = [openStore(), openStore()]
-    await save(one, '1', manyDomains(1500, 'a.'))
-    await save(one, '2', manyDomains(1500, 'b.'))
+    await save(one, '1', manyDomains(1050, 'a.'))
+    await save(one, '2', manyDomains(1050, 'b.'))
     const both = [transfer(one, { from: '1', to: '2' }), transfer(other, { from: '2', to: '1' })]
     const moved = (await Promise.all(both)).flat()
-    expect(moved.length).toBeGreaterThanOrEqual(3000)
-    expect(await one.count()).toBe(3000)
-  }, 60_000)
+    expect(moved.length).toBeGreaterThanOrEqual(2100)
+    expect(await one.count()).toBe(2100)
+  })
 
   test('a transfer in a process without a monitor records changes only if another process has one', async () => {
     const openStore = await prepare()

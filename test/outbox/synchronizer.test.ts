@@ -379,12 +379,6 @@ describe('the policy for a change', () => {
           ])
         }
   })
-
-  test('is the table in the documentation', () => {
-    const page = readFileSync(new URL(`../../docs/monitoring.md`, import.meta.url), 'utf8')
-    for (const { answer, accepts, refusals, becomes, due } of policy)
-      expect(page).toContain(`| ${answer} | ${accepts} | ${refusals} | ${becomes} | ${due} |`)
-  })
 })
 
 describe('the table of lines', () => {
@@ -649,8 +643,8 @@ test('at most `maxPushes` calls push at once, and the others wait, but no longer
   }
   const { synchronize } = createSynchronizer({ push, timeLimit: TIME_LIMIT, maxPushes: 3 }, outbox)
   const call = (domain: string) => synchronize([toRegistration(domain)], performance.now(), () => {})
-  const calls = manyDomains(1000).map(call)
-  await pass(4_000)
+  const calls = manyDomains(300).map(call)
+  await pass(1_200)
   await Promise.all(calls)
   expect(most).toBe(3)
   hangs = true

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { createMemoryBackend } from '../../src/memory/memory-store.ts'
 import { MonitorUnavailableError } from '../../src/outbox/contract.ts'
-import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
+import { createPostgresStore } from '../../src/postgres/index.ts'
 import type { Change } from '../../src/rules/registration.ts'
 import { createSqliteBackend } from '../../src/sqlite/store.ts'
 import {
@@ -33,10 +33,9 @@ afterAll(() => Promise.all(servers.map(server => server.stop())))
 
 /** The clock is that of the database, so the due times are moved instead. */
 async function inPostgres(): Promise<Data> {
-  const server = await postgres.openDatabase()
+  const server = await postgres.openDatabaseWithTables()
   servers.push(server)
   const database = server.createPool()
-  await migrate({ database })
   return {
     connect: options => createPostgresStore({ ...options, database }),
     pass: milliseconds =>

@@ -1,39 +1,28 @@
 /**
- * Pastes the first program of each page in `docs/`, and that of AGENTS.md, into an empty folder, and on some pages the
- * first program of each section, with the packed package and with the packages that the program imports. The compiler
- * checks each program, and each program runs, except the ones that the rule `needs` names.
+ * Pastes programs of the guides into an empty folder, with the packed package and with the packages that they import.
+ * The compiler checks each program, and each program runs, except the ones that the rule `needs` names.
  */
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
 import express from 'express'
 import { domainsRouter } from '../../dist/express.js'
 import { createMemoryKeyStore, createMemoryStore, generateApiKey } from '../../dist/index.js'
 import { startServer } from '../postgres/server.ts'
+import { findPrograms } from './programs.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const here = join(root, 'test/package')
 const manifest = join(here, 'blocks')
 const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'blocks-')))
 const run = (command, parameters, cwd) => execFileSync(command, parameters, { cwd, encoding: 'utf8' })
-
-/** Pages with a program for each framework or library: each of their sections begins with a whole program. */
-const bySection = ['quick-start', 'frameworks', 'authentication', 'orm', 'own-store']
 
 /** Why a program is only compiled. @returns undefined if it runs. */
 function needs(program) {
@@ -46,26 +35,7 @@ function needs(program) {
   return undefined
 }
 
-/** @returns The programs of a page: the first one, or the first one of each section, and all in tabs. */
-function findPrograms(file) {
-  const page = file.replace('.md', '')
-  const text = readFileSync(join(root, 'docs', file), 'utf8')
-  const parts = bySection.includes(page) ? text.split(/^## /m).slice(1) : [`\n${text}`]
-  return parts.flatMap(part => {
-    const [, tabs = ''] = /^<!-- tabs -->$(.*?)^<!-- \/tabs -->$/ms.exec(part) ?? []
-    const labelled = [...tabs.matchAll(/^\*\*([^*\n]+)\*\*\n\n```([jt]s)\n(.*?)^```/gms)].map(
-      ([, label, language, program]) => ({ name: `${page}, ${label}`, language, program }),
-    )
-    const [, language, program] = /^```([jt]s)\n(.*?)^```/ms.exec(part) ?? []
-    if (program === undefined || labelled.some(each => each.program === program)) return labelled
-    const section = part.slice(0, part.indexOf('\n'))
-    return [{ name: section ? `${page}, ${section}` : page, language, program }, ...labelled]
-  })
-}
-
-const programs = [...readdirSync(join(root, 'docs')).filter(file => file.endsWith('.md')), '../AGENTS.md'].flatMap(
-  findPrograms,
-)
+const programs = findPrograms()
 // What the page's table says of better-sqlite3, whose types are not those of `node:sqlite`.
 const sqlite = programs.find(({ name }) => name === 'sqlite')
 const program = sqlite.program.replace("{ DatabaseSync } from 'node:sqlite'", "Database from 'better-sqlite3'")
@@ -106,11 +76,10 @@ const service = {
 }
 
 /** Runs a program until it ends or, if it is a server, until it prints its first line. */
-async function runProgram({ name, folder, file, program }) {
+async function runProgram({ name, index, folder, program }) {
   const isServer = /\b(?:listen|serve)\(/.test(program)
-  const parameters = ['--import', import.meta.resolve('tsx'), file]
   const env = { ...process.env, ...service, PORT: '0', DATABASE_FILE: ':memory:', NO_COLOR: '1' }
-  const child = spawn(process.execPath, parameters, { cwd: folder, env })
+  const child = spawn(process.execPath, [join(scratch, 'compiled', String(index), 'program.mjs')], { cwd: folder, env })
   const output = { stdout: '', stderr: '' }
   for (const stream of ['stdout', 'stderr'])
     child[stream].setEncoding('utf8').on('data', text => {
@@ -150,6 +119,7 @@ try {
   )
 
   for (const [index, each] of programs.entries()) {
+    each.index = index
     each.folder = join(scratch, String(index))
     each.file = `program.${each.language === 'js' ? 'mjs' : 'ts'}`
     mkdirSync(each.folder)
@@ -157,9 +127,9 @@ try {
     copyExamples(each)
   }
   assert.ok(programs.length > 30)
-  // The repository's TypeScript, and the oldest one whose users need no `skipLibCheck`.
-  for (const folder of [root, here]) {
-    const compiled = spawn(process.execPath, [join(folder, 'node_modules/typescript/bin/tsc'), '--project', scratch])
+  // The newest TypeScript, and the oldest one whose users need no `skipLibCheck`.
+  for (const compiler of [join(root, 'node_modules/typescript7'), join(here, 'node_modules/typescript')]) {
+    const compiled = spawn(process.execPath, [join(compiler, 'bin/tsc'), '--project', scratch])
     let errors = ''
     compiled.stdout.setEncoding('utf8').on('data', text => {
       errors += text
@@ -168,6 +138,13 @@ try {
     errors = errors.replaceAll(/^(?:.*\/)?(\d+)\/program/gm, (_, index) => programs[index].name)
     assert.equal(errors, '', 'the programs compile')
   }
+
+  // Once for all: `tsx` would take longer to start than most programs take to run.
+  await build({
+    ...{ entryPoints: programs.map(({ folder, file }) => join(folder, file)), outdir: join(scratch, 'compiled') },
+    ...{ outbase: scratch, outExtension: { '.js': '.mjs' }, bundle: true, packages: 'external' },
+    ...{ format: 'esm', platform: 'node', target: 'node20.19' },
+  })
 
   for (const each of programs) {
     const reason = needs(each.program)

@@ -19,6 +19,23 @@ const scratch = mkdtempSync(join(tmpdir(), 'domain-registration-'))
 const run = (command, parameters, cwd) =>
   execFileSync(command, parameters, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
 const bin = (directory, name) => join(directory, 'node_modules', '.bin', name)
+const [typescript7, typescript] = ['typescript7', 'typescript'].map(name =>
+  join(root, 'node_modules', name, 'bin', 'tsc'),
+)
+/** The oldest one that the documentation names. */
+const oldest = bin(here, 'tsc')
+/**
+ * Which compilers check the types under which `module`: TypeScript 7 under each, because it takes a quarter of the
+ * time, and of the others each at least once. `preserve` resolves imports alike in both consumers.
+ */
+const compilers = {
+  cjs: { node16: [typescript7, oldest], nodenext: [typescript7, typescript], preserve: [typescript7] },
+  esm: {
+    node16: [typescript7, oldest],
+    nodenext: [typescript7, typescript],
+    preserve: [typescript7, typescript, oldest],
+  },
+}
 
 try {
   const [{ filename, files, size }] = JSON.parse(
@@ -29,6 +46,8 @@ try {
   const needed = [
     ...[
       'LICENSE',
+      'THIRD-PARTY-NOTICES',
+      'src/hostname/idna/unicode-license.txt',
       'README.md',
       'AGENTS.md',
       'CHANGELOG.md',
@@ -52,12 +71,24 @@ try {
     /^src\/(?:[\w-]+\/)*[\w-]+(?:\.d)?\.ts$/,
     /^docs\/(?:recipes\/)?[\w-]+\.md$/,
     /^docs\/pictures\/[\w-]+\.(?:svg|png)$/,
-    /^examples\/(?:landing\/)?[\w-]+\.(?:ts|mjs|txt|sql|yml)$/,
-    /^examples\/production\/[\w-]+(?:\.(?:ts|sql|yaml|md))?$/,
+    /^examples\/(?:(?:callers|element|frameworks|landing)\/)?[\w-]+\.(?:tsx?|vue|svelte|mjs|txt|sql|yml)$/,
+    /^examples\/production\/[\w-]+(?:\.(?:ts|sql|yaml|md|conf|cfg))?$/,
+    /^examples\/nextjs\/(?:[\w.[\]-]+\/)*[\w.-]+\.(?:tsx?|md)$/,
   ]
   const ofNoUse = paths.filter(path => !needed.includes(path) && !ofUse.some(pattern => pattern.test(path)))
   assert.deepEqual(ofNoUse, [], 'the files in the tarball that no user needs')
   console.log(`${filename}: ${paths.length} files, ${Math.round(size / 1024)} kB packed`)
+
+  const notices = run('tar', ['-xzOf', tarball, 'package/THIRD-PARTY-NOTICES'], scratch)
+  const bundle = run('tar', ['-xzOf', tarball, 'package/dist/element.js'], scratch)
+  for (const [trace, owner] of [
+    ['lit$', 'Copyright (c) 2017 Google LLC'],
+    ['Overflow: input needs wider integers to process', 'Copyright Mathias Bynens'],
+  ]) {
+    assert.ok(bundle.includes(trace), `dist/element.js no longer contains ${trace}`)
+    assert.ok(notices.includes(owner), `THIRD-PARTY-NOTICES lacks ${owner}`)
+  }
+  assert.match(notices, /UNICODE LICENSE V3/)
 
   console.log(run(bin(here, 'publint'), ['--strict', tarball], here).trim())
   console.log(run(bin(here, 'attw'), ['--profile', 'node16', '--no-color', tarball], here).trim())
@@ -76,12 +107,13 @@ try {
     writeFileSync(join(project, 'openapi.json'), run(process.execPath, ['--print', printed], project))
     run(bin(here, 'openapi-typescript'), ['openapi.json', '--output', 'api.d.ts'], project)
     const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--skipLibCheck', 'false']
-    for (const module of ['node16', 'nodenext', 'preserve']) {
-      const files = ['program.ts', 'api.d.ts']
-      // The repository's TypeScript, and the oldest one that the documentation names.
-      for (const folder of [root, here])
-        run(bin(folder, 'tsc'), ['--noEmit', ...strict, '--target', 'es2022', '--module', module, ...files], project)
-    }
+    for (const [module, used] of Object.entries(compilers[consumer]))
+      for (const compiler of used)
+        run(
+          compiler,
+          ['--noEmit', ...strict, '--target', 'es2022', '--module', module, 'program.ts', 'api.d.ts'],
+          project,
+        )
     requireDefinitionsInSource(project)
     console.log(`${consumer}: ${run(process.execPath, ['program.js'], project).trim()}`)
   }
@@ -117,7 +149,10 @@ function compareBillOfMaterials(tarball, folder) {
 function requireDefinitionsInSource(project) {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const entries = Object.keys(exports).filter(entry => entry !== './package.json')
-  const definitions = entries.flatMap(entry => findDefinitions(project, entry.replace('.', 'domain-registration')))
+  const definitions = findDefinitions(
+    project,
+    entries.map(entry => entry.replace('.', 'domain-registration')),
+  )
   assert.ok(definitions.length > entries.length)
   const source = join(project, 'node_modules', 'domain-registration', 'src')
   assert.deepEqual(
@@ -133,9 +168,11 @@ function requireDefinitionsInSource(project) {
  */
 async function followReadme(tarball, folder) {
   const readme = readFileSync(join(root, 'README.md'), 'utf8')
-  const [, install, start, typescript] = [...readme.matchAll(/```sh\n(.*?)```/gs)].map(([, commands]) => commands)
+  const [, install] = /run `(npm init .+?)` in an empty folder/.exec(readme)
+  const [, start] = /Run `(.+?)`, and paste its output/.exec(readme)
   const [, file, program] = /Save this as `([\w.]+)`:.*?```js\n(.*?)```/s.exec(readme)
-  const [, typedFile] = /In TypeScript, save the program as `([\w.]+)`/.exec(readme)
+  const [, typedFile, installTypes, startTyped] =
+    /In TypeScript, save the program as `([\w.]+)`.*?`(npm install .+?) && (npx .+?)`/s.exec(readme)
   const [, answer] = /```json\n(.*?)```/s.exec(readme)
   assert.ok(install.includes('npm install domain-registration '))
 
@@ -144,11 +181,10 @@ async function followReadme(tarball, folder) {
   writeFileSync(join(folder, file), program)
   await compareAnswer(folder, start, answer)
 
-  const [installTypes, startTyped] = typescript.trim().split('\n')
   run('bash', ['-ec', installTypes], folder)
   writeFileSync(join(folder, typedFile), program)
   run(
-    bin(root, 'tsc'),
+    typescript7,
     ['--noEmit', '--strict', '--module', 'nodenext', '--types', 'node', '--skipLibCheck', typedFile],
     folder,
   )

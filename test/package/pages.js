@@ -16,11 +16,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const scratch = mkdtempSync(join(tmpdir(), 'pages-'))
 const read = file => readFileSync(join(root, file), 'utf8')
 
-/** The blocks of a page. Of blocks in tabs, only the first one. */
 const findBlocks = page =>
-  [
-    ...page.replaceAll(/<!-- tabs -->.*?(```.*?^```$).*?<!-- \/tabs -->/gms, '$1').matchAll(/^```(\w+)\n(.*?)^```$/gms),
-  ].map(([, language, text]) => ({ language, text }))
+  [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language, text]) => ({ language, text }))
 
 const findFreePort = () =>
   new Promise(resolve => {
@@ -35,7 +32,7 @@ const prelude = `
 set -euo pipefail
 export KEY= PROCESSES=
 trap 'kill $PROCESSES 2> /dev/null || true' EXIT
-start() { "\${@:2}" > "$1" 2>&1 & PROCESSES="$PROCESSES $!"; }
+start() { NODE_OPTIONS="$LOADER" "\${@:2}" > "$1" 2>&1 & PROCESSES="$PROCESSES $!"; }
 listening() { for _ in $(seq 600); do grep -q . "$1" && return; sleep 0.1; done; cat "$1" >&2; exit 1; }
 only() {
   if [ -n "\${ONLY:-}" ]; then kill $ONLY; wait $ONLY || true; fi
@@ -73,7 +70,7 @@ async function follow(page, { name, blocks, standIns }) {
   const [port, secondPort, monitorPort] = [await findFreePort(), await findFreePort(), await findFreePort()]
   const replaced = [
     [/domain-registration express/g, `${join(scratch, filename)} express`],
-    [/postgres:\/\/localhost\/app/g, `postgres://${user}:${password}@${host}:${databasePort}/${name}`],
+    [/postgres:\/\/(?:app:secret@)?localhost\/app/g, `postgres://${user}:${password}@${host}:${databasePort}/${name}`],
     [/localhost:3000/g, `localhost:${port}`],
     [/localhost:4000/g, `localhost:${monitorPort}`],
     [/^(npx domain-registration keys create .*)$/gm, "$1 > key.log\nKEY=$(grep -oE 'svc_(org|team)_\\w+' key.log)"],
@@ -93,8 +90,8 @@ async function follow(page, { name, blocks, standIns }) {
     env: {
       ...process.env,
       ...{ PORT: String(port), SECOND_PORT: String(secondPort), MONITOR_PORT: String(monitorPort) },
-      // Node 20 cannot run TypeScript.
-      NODE_OPTIONS: `--import ${import.meta.resolve('tsx')}`,
+      // For the programs alone, not for npm: Node 20 cannot run TypeScript.
+      LOADER: `--import ${import.meta.resolve('tsx')}`,
       // The page must set what it uses.
       ...{ DATABASE_URL: '', MONITOR_URL: '', WEBHOOK_URL: '', WEBHOOK_SECRET: '' },
     },

@@ -3,13 +3,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFin
 import { importDomains } from '../../src/operations/import-domains.ts'
 import { registerDomains } from '../../src/operations/register-domains.ts'
 import { transfer } from '../../src/operations/transfer.ts'
-import { toDatabase } from '../../src/postgres/drivers.ts'
+import { toDatabase } from '../../src/postgres/drivers/driver-options.ts'
 import {
   createPostgresKeyStore,
   createPostgresStore,
   migrate,
   type PostgresStoreOptions,
 } from '../../src/postgres/index.ts'
+import { SCHEMA_VERSION } from '../../src/postgres/schema.ts'
 import type { Change } from '../../src/rules/registration.ts'
 import { createUuidGenerator } from '../../src/runtime/uuid.ts'
 import { createRequest, manyDomains, save, toDomains, toTestName } from '../../src/testing/calls.ts'
@@ -17,6 +18,7 @@ import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/index.
 import { createDeadline, TimeLimitError } from '../../src/time/deadline.ts'
 import { counts, sample } from '../counts.ts'
 import { rejection, team1, team2, teams } from '../fixtures.ts'
+import { waitFor } from '../wait-for.ts'
 import { openDatabase, type TestServer } from './server.ts'
 
 const table = 'domain_registration.names'
@@ -109,91 +111,21 @@ test('a release through a store without a monitor is pushed by the next sweep of
   expect(pushed).toEqual(['registered', 'released'])
 })
 
-describe('a pending change', () => {
-  const lock = (domain: string) =>
-    client.query('SELECT FROM domain_registration.changes WHERE domain = $1 FOR SHARE', [domain])
-  const refused = new Error('refused')
-
-  test.each([
-    ['succeeds', () => {}, ['a.com']],
-    ['is refused', () => Promise.reject(refused), ['a.com', 'b.com', 'c.com']],
-  ])('does not block the sweep if another transaction locks it during a push that %s', async (_, answer, left) => {
-    let isOpen = true
-    const store = createPostgresStore({
-      database: pool,
-      findTeam,
-      timeLimit: 5_000,
-      onError: () => {},
-      async synchronize() {
-        if (isOpen) return
-        await lock('a.com')
-        await answer()
-      },
-    })
-    const domains = ['a.com', 'b.com', 'c.com']
-    await store.synchronize?.(await save(store, '1', domains))
-    await store.release('1', domains)
-    isOpen = false
-    await client.query('BEGIN')
-    // If the sweep waited for the lock, it would time out.
-    const { synchronized, failed } = await store.synchronizePending()
-    expect([synchronized, failed]).toEqual(left.length === 1 ? [3, 0] : [0, 3])
-    expect(toDomains(await store.listPending())).toEqual(left)
-    const failures = (await store.listPending()).map(({ lastFailure }) => lastFailure)
-    expect(failures).toEqual(left.length === 1 ? [null] : [null, 'Error: refused', 'Error: refused'])
-    await client.query('ROLLBACK')
-  })
-
-  test('is skipped by retryPending and by sweeps while another transaction has locked it', async () => {
-    let isRefused = false
-    const store = createPostgresStore({
-      database: pool,
-      findTeam,
-      timeLimit: 5_000,
-      onError: () => {},
-      synchronize: () => (isRefused ? Promise.reject(refused) : undefined),
-    })
-    await store.synchronize?.(await save(store, '1', ['due.com']))
-    await store.release('1', ['due.com'])
-    isRefused = true
-    const failed = await save(store, '1', ['free.com', 'refused.com'])
-    await rejection(Promise.resolve(store.synchronize?.(failed)))
-    await save(store, '1', ['leased.com'])
-    isRefused = false
-    const locked = ['due.com', 'leased.com', 'refused.com']
-    // After this update, both changes are due in a day. A sweep treats such an implausibly late due time as past,
-    // unless the change is locked.
-    await pool.query(`UPDATE domain_registration.changes SET due = due + interval '1 day'
-      WHERE domain IN ('leased.com', 'refused.com')`)
-    await client.query('BEGIN')
-    for (const domain of locked) await lock(domain)
-    expect(await store.retryPending({ domainIds: failed.map(({ domainId }) => domainId) })).toBe(1)
-    expect(await store.retryPending()).toBe(0)
-    expect(await store.synchronizePending()).toEqual({ synchronized: 1, failed: 0 })
-    expect(toDomains(await store.listPending()).sort()).toEqual(locked)
-    await client.query('ROLLBACK')
-    expect(await store.synchronizePending()).toEqual({ synchronized: 3, failed: 0 })
-  })
-
-  test("is not locked by a call in the application's transaction that submits the name again", async () => {
-    const serving = createPostgresStore({ database: pool, findTeam, synchronize() {} })
-    await save(serving, '1', ['a.com'])
-    const store = await begin({ synchronize() {} })
-    expect((await registerDomains(team1, { domains: ['a.com'] }, store)).data.totals).toMatchObject({ existing: 1 })
-    const { rowCount } = await pool.query('SELECT FROM domain_registration.changes FOR UPDATE NOWAIT')
-    expect(rowCount).toBe(1)
-  })
+test("a pending change is not locked by a call in the application's transaction that names it again", async () => {
+  const serving = createPostgresStore({ database: pool, findTeam, synchronize() {} })
+  await save(serving, '1', ['a.com'])
+  const store = await begin({ synchronize() {} })
+  expect((await registerDomains(team1, { domains: ['a.com'] }, store)).data.totals).toMatchObject({ existing: 1 })
+  const { rowCount } = await pool.query('SELECT FROM domain_registration.changes FOR UPDATE NOWAIT')
+  expect(rowCount).toBe(1)
 })
 
 describe('while a call in an open transaction holds its locks,', () => {
   const waitUntilLocking = () =>
-    vi.waitFor(
-      async () => {
-        const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-        expect((await pool.query(waiting)).rowCount).toBe(1)
-      },
-      { timeout: 4000 },
-    )
+    waitFor(async () => {
+      const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+      expect((await pool.query(waiting)).rowCount).toBe(1)
+    })
 
   test('a release of the same name waits for the commit, and then succeeds', async () => {
     const serving = createPostgresStore({ database: pool, findTeam })
@@ -256,7 +188,7 @@ test('`migrate` leaves the settings of the transaction unchanged', async () => {
   const before = await settings()
   await migrate({ database: { query: (text, values) => client.query(text, values) }, schema: 'within' })
   expect(await settings()).toEqual(before)
-  expect((await client.query('SELECT version FROM within.version')).rows).toEqual([{ version: 1 }])
+  expect((await client.query('SELECT version FROM within.version')).rows).toEqual([{ version: SCHEMA_VERSION }])
 })
 
 test('a call leaves the settings of the transaction unchanged, even if it fails', async () => {
@@ -441,6 +373,62 @@ function standStill(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 }
 
+describe('if the driver refuses a statement while another one runs,', () => {
+  /** A store in the application's transaction, and how many of its statements the driver has refused. */
+  async function beginStrict(timeLimit: number) {
+    await client.query('BEGIN')
+    let isBusy = false
+    const refused: string[] = []
+    async function query(text: string, values: unknown[]) {
+      if (isBusy) {
+        refused.push(text)
+        throw new Error('The client is already executing a query')
+      }
+      isBusy = true
+      try {
+        return await client.query(text, values)
+      } finally {
+        isBusy = false
+      }
+    }
+    return { refused, store: createPostgresStore({ database: { query }, findTeam, timeLimit }) }
+  }
+
+  test('a call that fails is rolled back, and the transaction stays usable', async () => {
+    const { refused, store } = await beginStrict(5000)
+    const names = ['a.com', 'a.com'].map(toTestName)
+    await expect(rejection(save(store, '1', names))).resolves.toMatchObject({ code: '23505' })
+    await save(store, '1', ['b.com'])
+    await client.query('COMMIT')
+    expect([await held(), refused]).toEqual([['b.com'], []])
+  })
+
+  test('a call that times out while it waits for a lock is rolled back', async () => {
+    await save(createPostgresStore({ database: pool, findTeam }), '1', ['locked.com'])
+    const other = await pool.connect()
+    await other.query("BEGIN; SELECT FROM domain_registration.locks WHERE registrable_domain = 'locked.com' FOR UPDATE")
+    const { refused, store } = await beginStrict(1000)
+    await save(store, '1', ['a.com'])
+    await rejection(save(store, '1', ['b.com', 'www.locked.com']))
+    await other.query('COMMIT')
+    other.release()
+    expect((await client.query('COMMIT')).command).toBe('COMMIT')
+    expect([await held(), refused]).toEqual([['a.com', 'locked.com'], []])
+  })
+
+  test('a call of which each statement is slow is rolled back, so the application commits nothing of it', async () => {
+    const { refused, store } = await beginStrict(400)
+    await client.query(`CREATE FUNCTION pg_temp.slow() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN PERFORM pg_sleep(0.15); RETURN NULL; END $$;
+      CREATE TRIGGER slow AFTER INSERT ON ${table} EXECUTE FUNCTION pg_temp.slow();
+      CREATE TRIGGER slow AFTER INSERT ON domain_registration.locks EXECUTE FUNCTION pg_temp.slow()`)
+    await rejection(save(store, '1', ['slow.com']))
+    await client.query('COMMIT')
+    await pool.query(`DROP TRIGGER slow ON ${table}; DROP TRIGGER slow ON domain_registration.locks`)
+    expect([await held(), refused]).toEqual([[], []])
+  })
+})
+
 describe('a call that times out', () => {
   /** A store, and the statements that it has sent so far. */
   async function beginWatched(whenSent: (text: string) => void = () => {}, timeLimit?: number) {
@@ -513,7 +501,7 @@ describe('a call that times out', () => {
     await client.query('BEGIN')
     const query = async (text: string, values: unknown[]) => {
       const answer = await client.query(text, values)
-      if (text.includes('INSERT')) await vi.waitFor(() => expect(isLate).toBe(true), { timeout: 5000 })
+      if (text.includes('INSERT')) await waitFor(() => expect(isLate).toBe(true))
       return answer
     }
     const store = createPostgresStore({ database: { query }, findTeam })

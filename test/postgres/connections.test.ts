@@ -3,10 +3,9 @@ import { Worker } from 'node:worker_threads'
 import { Kysely, PostgresDialect } from 'kysely'
 import type { Pool } from 'pg'
 import postgres from 'postgres'
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { bridgeKysely } from '../../examples/bridge-kysely.ts'
-import { ours } from '../../src/postgres/connection.ts'
-import { postgres as postgresEngine } from '../../src/postgres/engines.ts'
+import { postgres as postgresEngine } from '../../src/postgres/engines/plain.ts'
 import {
   createPostgresKeyStore,
   createPostgresStore,
@@ -16,10 +15,12 @@ import {
   type PostgresTransaction,
 } from '../../src/postgres/index.ts'
 import { toTables } from '../../src/postgres/schema.ts'
-import { createStatements } from '../../src/postgres/store.ts'
+import { isOurs } from '../../src/postgres/statements/sql.ts'
+import { createStatements } from '../../src/postgres/statements/store.ts'
 import { createRequest, save, toDomains, toTestName } from '../../src/testing/calls.ts'
 import { rejection, teams } from '../fixtures.ts'
 import { startProgram } from '../start-program.ts'
+import { waitFor } from '../wait-for.ts'
 import { openDatabase, type TestServer } from './server.ts'
 
 const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
@@ -223,7 +224,6 @@ test('every change knows its transaction, or does no harm alone', () => {
   const statements = Object.entries(createStatements(toTables({}), postgresEngine))
     .map(([name, statement]) => [name, typeof statement === 'function' ? statement(null, [])[0] : statement] as const)
     .filter(([, { text }]) => /(?:INSERT INTO|UPDATE|DELETE FROM) "/.test(text))
-  const [isOurs] = ours('').split(' END') as [string]
   const unguarded = statements.filter(([, { text }]) => !text.includes(isOurs)).map(([name]) => name)
   expect(unguarded.sort()).toEqual(['addMonitor', 'hasten'])
 })
@@ -242,10 +242,10 @@ const isFrozen = (pid: number) => / T \d/.test(readFileSync(`/proc/${pid}/stat`,
 test.runIf(process.platform === 'linux')(
   'a call whose process is frozen while it saves pushes nothing, because the name may have been released meanwhile',
   async () => {
-    const program = startProgram(new URL('freezing-process.ts', import.meta.url), JSON.stringify(server.config))
+    const program = await startProgram(new URL('freezing-process.ts', import.meta.url), JSON.stringify(server.config))
     onTestFinished(() => program.kill())
     const answered = program.receive()
-    await vi.waitFor(() => expect(isFrozen(program.pid)).toBe(true), { timeout: 30_000 })
+    await waitFor(() => expect(isFrozen(program.pid)).toBe(true))
 
     const accepted: string[] = []
     const store = createPostgresStore({
@@ -256,13 +256,10 @@ test.runIf(process.platform === 'linux')(
     })
     expect(await store.release('1', ['example.com'])).toHaveLength(1)
     // The release is due when the lease of the frozen call has ended.
-    await vi.waitFor(
-      async () => {
-        await store.synchronizePending()
-        expect(accepted).toEqual(['released'])
-      },
-      { timeout: 30_000 },
-    )
+    await waitFor(async () => {
+      await store.synchronizePending()
+      expect(accepted).toEqual(['released'])
+    })
     process.kill(program.pid, 'SIGCONT')
     expect(await answered).toEqual({ outcome: 'domain_registration_unavailable', pushed: [] })
   },

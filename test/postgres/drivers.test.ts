@@ -4,9 +4,9 @@ import { Client, type Pool, types } from 'pg'
 import postgres, { type Sql } from 'postgres'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { bridgeKysely } from '../../examples/bridge-kysely.ts'
-import type { PostgresAnswer, PostgresStatement } from '../../src/postgres/connection.ts'
-import { toDatabase } from '../../src/postgres/drivers.ts'
-import { hasCode } from '../../src/postgres/failures.ts'
+import type { PostgresAnswer, PostgresStatement } from '../../src/postgres/drivers/database.ts'
+import { toDatabase } from '../../src/postgres/drivers/driver-options.ts'
+import { hasCode } from '../../src/postgres/drivers/failures.ts'
 import {
   createPostgresKeyStore,
   createPostgresStore,
@@ -117,6 +117,26 @@ test('postgres.js: a call that times out does not affect the next call on its co
   expect(await rejection(late())).toMatchObject({ name: 'TimeLimitError' })
   expect(await save(store, '1', ['late.example.com'])).toHaveLength(1)
   await one.end({ timeout: 1 })
+})
+
+// PgBouncer before version 1.21 may lose a statement that is pipelined behind one outside a transaction.
+test('postgres.js: nothing is pipelined behind a statement outside a transaction: each has a parameter', async () => {
+  await migrate({ database: sql })
+  const outside: (readonly [text: string, values: number | undefined])[] = []
+  const database = {
+    begin: sql.begin.bind(sql),
+    unsafe(text: string, values?: never[], options?: { prepare?: boolean }) {
+      outside.push([text, values?.length])
+      return sql.unsafe(text, values, options)
+    },
+  } as Sql
+  const store = createPostgresStore({ database, findTeam: () => null, preparedStatements: false })
+  const keys = createPostgresKeyStore({ database, preparedStatements: false })
+  expect(await keys.findKey('a'.repeat(64))).toBeNull()
+  expect(await save(store, '1', ['pipelined.example.com'])).toHaveLength(1)
+  await store.list()
+  expect(outside.length).toBeGreaterThan(4)
+  expect(outside.filter(([, values]) => !values)).toEqual([])
 })
 
 test('postgres.js: if the connection ends during a call, the call fails, but the process continues', async () => {

@@ -7,7 +7,9 @@ import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { hashApiKey } from '../../src/keys/api-key.ts'
 import { createPostgresKeyStore } from '../../src/postgres/index.ts'
+import { compile } from '../compile.ts'
 import { isLong } from '../counts.ts'
+import { readUntil } from '../read-until.ts'
 import { wasmFlags } from '../start-program.ts'
 import { openDatabase, type TestServer } from './server.ts'
 
@@ -18,7 +20,7 @@ let server: TestServer
 let running: ChildProcess | undefined
 beforeAll(async () => {
   server = await openDatabase()
-}, 60_000)
+})
 afterEach(() => void running?.kill('SIGKILL'))
 afterAll(async () => {
   rmSync(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
@@ -29,31 +31,25 @@ const toSettings = ({ config: { user, password, host, port, database } }: TestSe
   DATABASE_URL: `postgres://${user}:${password}@${host}:${port}/${database}`,
 })
 
+/** The call that the example prints once it listens. */
+const CALL = /curl .+'\n/s
+
 /** Starts the example, and waits until it listens. */
 async function start(settings: Record<string, string>) {
   const { DATABASE_URL: _, ...env } = process.env
-  const child = spawn(process.execPath, [...wasmFlags, '--import', 'tsx', 'examples/postgres.ts'], {
+  const child = spawn(process.execPath, [...wasmFlags, await compile('examples/postgres.ts')], {
     cwd: root,
     env: { ...env, PORT: '0', ...settings },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   running = child
-  let printed = ''
-  child.stdout.setEncoding('utf8').on('data', text => {
-    printed += text
-  })
-  while (!/curl .+'\n/s.test(printed)) {
-    await Promise.race([
-      once(child.stdout, 'data'),
-      once(child, 'exit').then(() => Promise.reject(new Error(`The example ended: ${printed}`))),
-    ])
-  }
+  const printed = await readUntil(child, CALL)
   return {
-    printed: () => printed,
-    key: /svc_team_\w+/.exec(printed)?.[0],
-    paste: async () => JSON.parse((await run('bash', ['-c', /curl .+'\n/s.exec(printed)?.[0] ?? ''])).stdout),
+    printed,
+    key: /svc_team_\w+/.exec(printed())?.[0],
+    paste: async () => JSON.parse((await run('bash', ['-c', CALL.exec(printed())?.[0] ?? ''])).stdout),
     async register(key: string | undefined) {
-      const response = await fetch(`http://localhost:${/port (\d+)/.exec(printed)?.[1]}/v1/domains`, {
+      const response = await fetch(`http://localhost:${/port (\d+)/.exec(printed())?.[1]}/v1/domains`, {
         method: 'POST',
         headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
         body: '{"domains":["www.example.com","*.example.org"]}',
@@ -95,7 +91,6 @@ describe('examples/postgres.ts', () => {
       expect(second.printed(), 'names watched after a restart').not.toContain('Watching')
       expect(await second.end('SIGTERM')).toBe(0)
     },
-    90_000,
   )
 
   test('revokes its key when it exits, and a second signal changes nothing', async () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   createPostgresKeyStore,
@@ -8,6 +9,7 @@ import {
   postgresSchema,
 } from '../../src/postgres/index.ts'
 import { SCHEMA_VERSION } from '../../src/postgres/schema.ts'
+import { readColumns } from '../../src/sql/tables.ts'
 import { save } from '../../src/testing/calls.ts'
 import { run, toUrl } from '../cli/program.ts'
 import { rejection } from '../fixtures.ts'
@@ -30,7 +32,7 @@ test.each([
   await Promise.all(pools.map(pool => pool.query('SELECT')))
   await Promise.all(pools.map(pool => migrate({ database: pool, schema })))
   const [pool] = pools as [(typeof pools)[0]]
-  expect((await pool.query(`SELECT version FROM ${schema}.version`)).rows).toEqual([{ version: 1 }])
+  expect((await pool.query(`SELECT version FROM ${schema}.version`)).rows).toEqual([{ version: SCHEMA_VERSION }])
   expect(
     await save(createPostgresStore({ database: pool, schema, findTeam: () => null }), '1', ['example.com']),
   ).toHaveLength(1)
@@ -41,6 +43,35 @@ test('four servers that migrate simultaneously all find their tables, even if lo
   for (let round = 0; round < 5; round += 1) {
     await Promise.all(pools.map(pool => migrate({ database: pool, schema: `impatient_${round}` })))
   }
+})
+
+test('after a migration from version 1, each release is pushed, after the registration that it follows', async () => {
+  const pool = server.createPool()
+  const tables = readFileSync(new URL('schema-1.sql', import.meta.url), 'utf8')
+  await pool.query(tables.replaceAll('"domain_registration"', 'first'))
+  const toId = (digit: string) => `00000000-0000-7000-8000-00000000000${digit}`
+  const insert = (id: string, kind: string, follows: string | null) =>
+    pool.query(
+      `INSERT INTO first.changes
+         (domain_id, due, since, kind, second_level_domain, domain, registrable_domain, team_id, follows)
+       VALUES ($1, now(), now(), $2, 'a.com', 'a.com', 'a.com', '1', $3)`,
+      [toId(id), kind, follows && toId(follows)],
+    )
+  await insert('1', 'registered', null)
+  await insert('2', 'released', '1')
+  await insert('3', 'released', '4') // ID 4 is no longer pending.
+  await migrate({ database: pool, schema: 'first' })
+  const pushed: string[] = []
+  const store = createPostgresStore({
+    database: pool,
+    schema: 'first',
+    findTeam: () => null,
+    batchSize: 1,
+    synchronize: changes => void pushed.push(...changes.map(({ domainId }) => domainId)),
+  })
+  await store.synchronizePending()
+  expect(pushed.toSorted()).toEqual(['1', '2', '3'].map(toId))
+  expect(pushed.indexOf(toId('2'))).toBeGreaterThan(pushed.indexOf(toId('1')))
 })
 
 test('`migrate` waits for another migration longer than the timeouts of its role allow', async () => {
@@ -170,6 +201,37 @@ test('`migrate` names all missing tables if several were dropped', async () => {
   await pool.query('DROP TABLE bereft.keys, bereft.monitor')
   const { message } = (await rejection(migrate({ database: pool, schema: 'bereft' }))) as Error
   expect(message.match(/"bereft"\.\w+/g)).toEqual(['"bereft".monitor', '"bereft".keys'])
+})
+
+test.each([
+  [
+    'have the version that this package needs',
+    'ALTER TABLE built.changes DROP COLUMN sweeps CASCADE; ALTER TABLE built.keys DROP COLUMN hint',
+    '"built".changes.sweeps, "built".changes.line, "built".keys.hint',
+  ],
+  ['have no version', 'ALTER TABLE built.keys DROP COLUMN hint; DELETE FROM built.version', '"built".keys.hint'],
+])('`migrate` names the columns that tables of an earlier build lack, if they %s', async (_, sql, names) => {
+  const pool = server.createPool()
+  await migrate({ database: pool, schema: 'built' })
+  await pool.query(sql)
+  const { rows: before } = await pool.query('SELECT version FROM built.version')
+  const message = `The tables lack columns that this version needs: ${names}. Run "domain-registration doctor"`
+  await expect(migrate({ database: pool, schema: 'built' })).rejects.toThrow(new Error(message))
+  expect((await pool.query('SELECT version FROM built.version')).rows).toEqual(before)
+  await pool.query('DROP SCHEMA built CASCADE')
+})
+
+test('the columns that `migrate` requires are those that it creates', async () => {
+  const pool = server.createPool()
+  await migrate({ database: pool, schema: 'complete' })
+  const { rows } = await pool.query(
+    `SELECT quote_ident(table_schema) || '.' || table_name || '.' || column_name AS name
+     FROM information_schema.columns WHERE table_schema = 'complete'`,
+  )
+  const needed = readColumns(postgresSchema({ schema: 'complete' }), {})
+  expect(needed.map(({ table, column }) => `${table.replaceAll('"', '')}.${column}`).sort()).toEqual(
+    rows.map(({ name }) => name).sort(),
+  )
 })
 
 test('`migrate` ends at its time limit while another program locks the tables', async () => {

@@ -39,9 +39,16 @@ interface Life {
   readonly lines: Interface
 }
 
-/** Creates a PostgreSQL server with the default settings, so with `fsync`, but does not start it. */
-export async function createMortalServer(initdbFlags: readonly string[] = []): Promise<MortalServer> {
-  const files = await createFiles(initdbFlags)
+/**
+ * Creates a PostgreSQL server with the default settings, so with `fsync`, but does not start it.
+ *
+ * @param programs The folder that contains the programs of PostgreSQL.
+ */
+export async function createMortalServer(
+  initdbFlags: readonly string[] = [],
+  programs?: string,
+): Promise<MortalServer> {
+  const files = await createFiles(initdbFlags, programs)
   const log: string[] = []
   const port = await findFreePort()
   const config = { ...files.config, port }

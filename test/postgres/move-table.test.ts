@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 import { createPostgresStore } from '../../src/postgres/index.ts'
-import { findTeam } from '../store/two-lists.ts'
+import { compile } from '../compile.ts'
+import { findTeam } from '../sql/two-lists.ts'
 import { openDatabase } from './server.ts'
 
 test('examples/move-table.ts moves a table, reports dirty rows, and adds nothing the second time', async () => {
@@ -11,7 +12,7 @@ test('examples/move-table.ts moves a table, reports dirty rows, and adds nothing
   onTestFinished(() => server.stop())
   const pool = server.createPool()
   await pool.query(`CREATE TABLE customer_domains (
-    id bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY, team_id integer NOT NULL, hostname text NOT NULL,
+    id bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY, team_id integer, hostname text,
     created_at timestamptz NOT NULL DEFAULT now())`)
   const dirty = [
     [1, ' WWW.Example.com. '],
@@ -22,6 +23,8 @@ test('examples/move-table.ts moves a table, reports dirty rows, and adds nothing
     [1, ''],
     [1, '*.example.net'],
     [1, 'a.example.net'],
+    [1, null],
+    [null, 'example.edu'],
   ] as const
   for (const row of dirty)
     await pool.query('INSERT INTO customer_domains (team_id, hostname) VALUES ($1, $2)', [...row])
@@ -30,7 +33,7 @@ test('examples/move-table.ts moves a table, reports dirty rows, and adds nothing
 
   async function move() {
     const { user, password, host, port, database } = server.config
-    const child = spawn(process.execPath, ['--import', 'tsx', 'examples/move-table.ts'], {
+    const child = spawn(process.execPath, [await compile('examples/move-table.ts')], {
       cwd: new URL('../..', import.meta.url),
       env: { ...process.env, DATABASE_URL: `postgres://${user}:${password}@${host}:${port}/${database}` },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -46,8 +49,10 @@ test('examples/move-table.ts moves a table, reports dirty rows, and adds nothing
     }
   }
   const first = await move()
-  expect(first.summary).toBe('2503 moved, 0 moved before, 5 not moved\n')
+  expect(first.summary).toBe('2503 moved, 0 moved before, 7 not moved\n')
   expect(first.rejected.map(({ id, code }) => [id, code])).toEqual([
+    ['9', 'incomplete'],
+    ['10', 'incomplete'],
     ['3', 'domain_has_another_id'],
     ['4', 'domain_already_licensed'],
     ['5', 'internal_domain'],
@@ -55,7 +60,7 @@ test('examples/move-table.ts moves a table, reports dirty rows, and adds nothing
     ['8', 'wildcard_conflict'],
   ])
   const second = await move()
-  expect(second).toEqual({ ...first, summary: '0 moved, 2503 moved before, 5 not moved\n' })
+  expect(second).toEqual({ ...first, summary: '0 moved, 2503 moved before, 7 not moved\n' })
 
   const store = createPostgresStore({ database: pool, findTeam })
   expect(await store.count()).toBe(2503)

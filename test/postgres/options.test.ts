@@ -1,6 +1,7 @@
 import { Pool } from 'pg'
 import { expect, test } from 'vitest'
-import { postgres, toSettings } from '../../src/postgres/engines.ts'
+import { postgres } from '../../src/postgres/engines/plain.ts'
+import { toSettings } from '../../src/postgres/engines/settings.ts'
 import {
   createPostgresKeyStore,
   createPostgresStore,
@@ -78,7 +79,7 @@ test.each([
     async query({ name, text }: { name?: string; text: string }) {
       if (name) names.push(name)
       return {
-        rows: /^SELECT version/.test(text) ? [{ version: 'PostgreSQL 18.0', citus: 'false' }] : [],
+        rows: /^SELECT version/.test(text) ? [{ version: 'PostgreSQL 18.0', isDistributed: 'false' }] : [],
         command: text,
       }
     },
@@ -112,7 +113,11 @@ test('`migrate` creates nothing if it cannot find out whether the tables exist',
   let hasBegun = false
   const denied = Object.assign(new Error('permission denied'), { code: '42501' })
   const database: PostgresDriver = {
-    query: async text => (text.includes('to_regclass') ? Promise.reject(denied) : { rows: [] }),
+    async query(text) {
+      if (text.includes('to_regclass')) throw denied
+      const isEngine = text.includes('SELECT version()')
+      return { rows: isEngine ? [{ version: 'PostgreSQL 18.0', isDistributed: 'false' }] : [] }
+    },
     async transaction() {
       hasBegun = true
       throw new Error('Nothing should be created')

@@ -10,6 +10,7 @@ import type { DomainResult } from '../../src/wire/results.ts'
 import { counts } from '../counts.ts'
 import { rejection, team1, teams } from '../fixtures.ts'
 import { listen, type RunningServer } from '../listen.ts'
+import { waitFor } from '../wait-for.ts'
 import {
   createFaultyNetwork,
   cutAfter,
@@ -26,8 +27,6 @@ import { createMortalServer, type MortalServer } from './mortal-server.ts'
 import { openDatabase, type TestServer } from './server.ts'
 
 const table = 'domain_registration.names'
-/** Milliseconds. */
-const PATIENCE = { timeout: 5000, interval: 5 }
 /** The application name of our connections. */
 const OURS = 'ours'
 const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
@@ -41,7 +40,7 @@ beforeAll(async () => {
   network = await createFaultyNetwork({ host: '127.0.0.1', port: server.config.port as number })
   foreign = server.createPool({ options: '-c default_transaction_read_only=off' })
   await migrate({ database: foreign })
-}, 60_000)
+})
 beforeEach(async () => {
   network.suffer(noFault)
   await foreign.query(`DELETE FROM ${table}`)
@@ -145,11 +144,11 @@ describe('over HTTP', () => {
     expect(onError).toHaveBeenCalledTimes(failures.length + 1)
     expect(await held()).toEqual([])
 
-    const created = await vi.waitFor(async () => {
+    const created = await waitFor(async () => {
       const { data } = await post('/v1/domains', domains)
       expect(data?.totals).toEqual({ created: 3, existing: 0, invalid: 1 })
       return data
-    }, PATIENCE)
+    })
     const { data } = await post('/v1/domains', domains)
     expect(data.totals).toEqual({ created: 0, existing: 3, invalid: 1 })
     expect(toIds(data)).toEqual(toIds(created))
@@ -199,10 +198,10 @@ describe.each([
 
   /** Once a server has received a COMMIT, it carries the COMMIT out, even if the connection is gone. */
   const untilNobodyWorks = () =>
-    vi.waitFor(async () => {
+    waitFor(async () => {
       const { rows } = await foreign.query('SELECT FROM pg_stat_activity WHERE application_name = $1', [OURS])
       expect(rows).toEqual([])
-    }, PATIENCE)
+    })
 
   test.each([
     ['client', ['acknowledged, all saved', 'failed, nothing saved']],
@@ -220,7 +219,6 @@ describe.each([
       for (const cut of [...cuts, ...lastCuts, length + 1000]) fates.add(await cutAndRetry(cut, end))
       expect([...fates].toSorted()).toEqual(expected)
     },
-    60_000,
   )
 
   test('if the connection ends as soon as it is ready, a call fails, but the process continues', async () => {
@@ -268,7 +266,7 @@ describe('on a server that crashes,', () => {
   beforeAll(async () => {
     mortal = await createMortalServer(['--wal-segsize=1'])
     await mortal.start()
-  }, 60_000)
+  })
   afterAll(() => mortal.remove())
 
   test('a full disk fails only calls that need space, and they succeed once there is space', async () => {

@@ -1,11 +1,12 @@
 import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Statement } from '../../src/postgres/connection.ts'
-import { toCommands } from '../../src/postgres/connection.ts'
-import { postgres, toSettings } from '../../src/postgres/engines.ts'
+import { toCommands } from '../../src/postgres/drivers/sequence.ts'
+import { postgres } from '../../src/postgres/engines/plain.ts'
+import { toSettings } from '../../src/postgres/engines/settings.ts'
 import { migrate } from '../../src/postgres/index.ts'
 import { toTables } from '../../src/postgres/schema.ts'
-import { createStatements, type Statements } from '../../src/postgres/store.ts'
+import type { Statement } from '../../src/postgres/statements/sql.ts'
+import { createStatements, type Statements } from '../../src/postgres/statements/store.ts'
 import { isLong } from '../counts.ts'
 import { findInstalledPostgres, NOT_INSTALLED } from './installed.ts'
 import { openDatabase, startServer, type TestServer } from './server.ts'
@@ -35,6 +36,10 @@ const cases: Readonly<Record<keyof Statements, Case>> = {
   unlock: { values: [domains, domains], reads: ['locks_pkey: (second_level_domain = , registrable_domain = )'] },
   findByDomain: {
     values: [domains, "'{.www,.www}'"],
+    reads: ['names_pkey: (second_level_domain = , path = )', change],
+  },
+  findWildcards: {
+    values: [domains, "'{.www.a,.www}'", `'{"{0,4}","{0}"}'`],
     reads: ['names_pkey: (second_level_domain = , path = )', change],
   },
   findById: { values: [ids], reads: ['names_by_id: (domain_id = )', change] },
@@ -68,19 +73,20 @@ const cases: Readonly<Record<keyof Statements, Case>> = {
   follow: { values: [ids, ids], reads: ['changes_following: (follows = )'] },
   lease: { values: [ids, '1'], reads: [changeById] },
   replace: { values: [ids], reads: [changeById] },
-  hasten: { values: ["'new'", '3600000'], reads: ['changes_due: (line > , line = , due > )', changeById] },
-  findFirst: { values: ["'new'", '1000'], reads: ['changes_due: (line > , line = , due <= )', change] },
+  hasten: { values: ["'new'", '3600000'], reads: ['changes_next: (line > , line = , due > )', changeById] },
+  findFirst: { values: ["'new'", '1000'], reads: ['changes_next: (line > , line = , due <= )'] },
+  free: { values: [ids], reads: ['changes_following: (follows = )', changeById] },
   findShares: {
-    values: ["'new'", '1000'],
+    values: ["'new'", '1000', "'1'"],
     reads: [
-      'changes_due: (line = , due <= )',
-      'changes_of_team: (line = )',
-      'changes_of_team: (line = , team_id > , team_id = , due <= )',
-      change,
+      'changes_next_of_team: (line = , team_id > )',
+      'changes_next_of_team: (line = , team_id <= )',
+      'changes_next_of_team: (line = , team_id > , team_id <= )',
+      'changes_next_of_team: (line = , team_id > , team_id = , due <= )',
     ],
   },
   take: { values: [ids, '90000'], reads: [changeById] },
-  finish: { values: [ids, "'registered'"], reads: [changeById] },
+  finish: { values: [ids, "'registered'"], reads: [changeById, 'changes_following: (follows = )'] },
   hastenReleases: { values: [ids], reads: [changeById] },
   postpone: { values: [ids, kinds, "'{5,5}'", "'{NULL,refused}'", "'{0,1}'"], reads: [changeById] },
   findMonitor: { values: [], reads: ['a whole table'] },
@@ -88,7 +94,7 @@ const cases: Readonly<Record<keyof Statements, Case>> = {
   retry: { values: [ids], reads: [changeById] },
   findFailed: { values: [id, '1000'], reads: ['changes_pkey: (domain_id > )'] },
   settle: { values: [ids], reads: [changeById] },
-  findLongestRefused: { values: [], reads: ['changes_due: (line = )'] },
+  findLongestRefused: { values: [], reads: ['changes_next: (line = )'] },
   countChanges: { values: [], reads: ['a whole table'] },
   listChanges: { values: [id, '1000'], reads: ['changes_pkey: (domain_id > )'] },
 }
@@ -107,6 +113,7 @@ const zeros = thousand(() => '0')
 /** The parameters of the statements that read or write a list of rows. */
 const ofThousand: Partial<Record<keyof Statements, readonly string[]>> = {
   findByDomain: [domainOfRow, thousand(() => '""')],
+  findWildcards: [domainOfRow, thousand(() => '.a'), thousand(() => '"{0}"')],
   findById: [idOfRow],
   deleteNames: [idOfRow],
   unlock: [domainOfRow, domainOfRow],

@@ -1,10 +1,11 @@
 import type { Pool } from 'pg'
-import { afterAll, beforeAll } from 'vitest'
-import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import { createPostgresStore, createPostgresWaitingStore, migrate } from '../../src/postgres/index.ts'
+import { waitingStoreSuite } from '../../src/testing/index.ts'
 import { counts } from '../counts.ts'
-import { describeSharedTables } from '../store/shared-tables.ts'
-import { describeTwoLists, findTeam } from '../store/two-lists.ts'
-import { throughFirst } from './engine.ts'
+import { describeSharedTables } from '../sql/shared-tables.ts'
+import { describeTwoLists, findTeam } from '../sql/two-lists.ts'
+import { isGiven, throughFirst } from './engine.ts'
 import { openDatabase, type TestServer } from './server.ts'
 import { describeKeyStore, describeStore } from './suites.ts'
 
@@ -40,4 +41,20 @@ describeSharedTables(async () => {
 describeTwoLists(async () => {
   const tables = await createTables()
   return ({ createPostgresStore }) => createPostgresStore(tables)
+})
+
+// On the servers that tests start, test/testing/waiting-store-suite.test.ts runs these cases.
+describe.runIf(isGiven)('the store of names that wait', () => {
+  test('migrate finds nothing missing through any node, although only one has its table', async () => {
+    await migrate({ database: throughFirst(pool), schema: 'waiting' })
+    for (let node = 0; node < 3; node += 1) await migrate({ database: server.createPool(), schema: 'waiting' })
+  })
+
+  async function createStore() {
+    const database = throughFirst(pool)
+    await migrate({ database, schema: 'waiting' })
+    await database.query('DELETE FROM waiting.waiting')
+    return createPostgresWaitingStore({ database, schema: 'waiting' })
+  }
+  for (const { name, run } of waitingStoreSuite({ createStore })) test(name, run)
 })

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { registerDomains } from '../../src/operations/register-domains.ts'
 import { createPostgresStore, migrate } from '../../src/postgres/index.ts'
 import { team1 } from '../fixtures.ts'
-import { buildOlderLibrary, findTeam, newerLibrary } from '../store/two-lists.ts'
+import { buildOlderLibrary, findTeam, newerLibrary } from '../sql/two-lists.ts'
 import { openDatabase, type TestServer } from './server.ts'
 
 let server: TestServer
@@ -72,4 +72,23 @@ test('if servers use different suffix lists, names may overlap; a query in the g
   const { rows } = await pool.query(/^```sql\n([^`]+)```/m.exec(guide)?.[1] ?? '')
   const overlap = { wildcard: '*.codepen.app', team_of_wildcard: '1', domain: 'shop.codepen.app', team_id: '2' }
   expect(rows).toEqual([overlap])
+})
+
+test('the queries in docs/postgres.md use an index, and a foreign key as in docs/teams.md is accepted', async () => {
+  const readStatements = (page: string) => {
+    const guide = readFileSync(new URL(`../../docs/${page}`, import.meta.url), 'utf8')
+    return [...guide.matchAll(/```sql\n(.*?)```/gs)].flatMap(([, sql = '']) => sql.split(/;.*\n/).filter(Boolean))
+  }
+  const queries = readStatements('postgres.md')
+  expect(queries).toHaveLength(2)
+  const client = await pool.connect()
+  await client.query('BEGIN; SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off')
+  for (const query of queries) {
+    const { rows } = await client.query(`EXPLAIN ${query}`)
+    expect(rows.map(row => row['QUERY PLAN']).join('\n')).toMatch(/Index (?:Only )?Scan.*\n.*Index Cond/)
+  }
+  await client.query('CREATE TABLE notes (domain_id uuid)')
+  for (const statement of readStatements('teams.md')) await client.query(statement)
+  await client.query('ROLLBACK')
+  client.release()
 })

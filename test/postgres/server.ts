@@ -7,6 +7,7 @@ import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Client, escapeIdentifier, escapeLiteral, Pool, type PoolConfig } from 'pg'
+import { migrate } from '../../src/postgres/index.ts'
 import { connectToGiven, engine, isGiven } from './engine.ts'
 import { findFreePort } from './free-port.ts'
 import { findSharedServer } from './shared-server.ts'
@@ -46,20 +47,55 @@ export async function openDatabase(
 ): Promise<TestServer> {
   if (isGiven) return connectToGiven()
   const { config, logFile } = await findSharedServer()
-  const database = `test_${crypto.randomUUID().replaceAll('-', '')}`
+  const isUsual = encoding === 'UTF8' && locale === ''
+  const used = isUsual ? emptied.pop() : undefined
+  const database = used ?? `test_${crypto.randomUUID().replaceAll('-', '')}`
+  // Copied files cost less than copied blocks, which are logged.
+  const create = `CREATE DATABASE ${database} ENCODING ${encoding} LOCALE 'C' ${locale} TEMPLATE template0`
   await query(config, [
-    `CREATE DATABASE ${database} ENCODING ${encoding} LOCALE 'C' ${locale} TEMPLATE template0`,
+    ...(used ? [] : [`${create} STRATEGY file_copy`]),
     ...Object.entries(settings).map(
       ([name, value]) => `ALTER DATABASE ${database} SET ${name} TO ${escapeLiteral(value)}`,
     ),
   ])
+  const own = { ...config, database }
+  const start = readFileSync(logFile, 'utf8').length
   const isOurs = (line: string) => line.includes(` ${database} `)
   return withPools({
-    config: { ...config, database },
-    readLog: () => readFileSync(logFile, 'utf8').split('\n').filter(isOurs).join('\n'),
-    stop: () => query(config, [`DROP DATABASE ${escapeIdentifier(database)} WITH (FORCE)`]),
+    config: own,
+    readLog: () => readFileSync(logFile, 'utf8').slice(start).split('\n').filter(isOurs).join('\n'),
+    async stop() {
+      if (!isUsual) return query(config, [`DROP DATABASE ${escapeIdentifier(database)} WITH (FORCE)`])
+      await query(config, [`ALTER DATABASE ${database} RESET ALL`, `ALTER DATABASE ${database} CONNECTION LIMIT -1`])
+      await query(own, EMPTY)
+      emptied.push(database)
+    },
   })
 }
+
+/** A database as from `openDatabase` that already has our tables. */
+export async function openDatabaseWithTables(): Promise<TestServer> {
+  const server = await openDatabase()
+  await migrate({ database: server.createPool() })
+  return server
+}
+
+/** Databases that tests of this process have used. To empty a database costs a third of creating one. */
+const emptied: string[] = []
+/** Ends the other connections to a database, and drops what tests have created in it. */
+const EMPTY = [
+  `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+   WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+  `DO $$ DECLARE name text; BEGIN
+     FOR name IN
+       SELECT nspname FROM pg_namespace WHERE nspname NOT LIKE 'pg\\_%' AND nspname <> 'information_schema'
+     LOOP
+       EXECUTE format('DROP SCHEMA %I CASCADE', name);
+     END LOOP;
+     CREATE SCHEMA public AUTHORIZATION pg_database_owner;
+     GRANT USAGE ON SCHEMA public TO public;
+   END $$`,
+]
 
 async function query(config: PoolConfig, statements: readonly string[]): Promise<void> {
   const client = new Client(config)

@@ -1,5 +1,5 @@
 import { beforeAll, describe, test } from 'vitest'
-import { toDatabase } from '../../src/postgres/drivers.ts'
+import { toDatabase } from '../../src/postgres/drivers/driver-options.ts'
 import {
   createPostgresKeyStore,
   createPostgresStore,

@@ -89,7 +89,7 @@ const findTeam = (id: string) => teams.find(team => team.id === id) ?? null
 test('a server that only speaks the protocol is rejected, because overlapping names could be registered', async () => {
   const version = 'PostgreSQL 11.2-YB-2.25.0.0-b0 on x86_64'
   const query = async (text: string, values: unknown[]) =>
-    text.includes('SELECT version()') ? { rows: [{ version, citus: 'false' }] } : pool.query(text, values)
+    text.includes('SELECT version()') ? { rows: [{ version, isDistributed: 'false' }] } : pool.query(text, values)
   const database: PostgresBridge = { query, transaction: () => Promise.reject(new Error('Nothing is sent')) }
   const rejection = `The store needs PostgreSQL, but the server is "${version}"`
   await expect((async () => createPostgresStore({ database, findTeam }).list())()).rejects.toThrow(rejection)
@@ -270,7 +270,7 @@ describe('calls that wait', () => {
     const database: PostgresBridge = {
       query: async (text, values) =>
         text.includes('pg_extension')
-          ? { rows: [{ version: 'PostgreSQL 15.1', citus: 'true' }] }
+          ? { rows: [{ version: 'PostgreSQL 15.1', isDistributed: 'true' }] }
           : own.query(text, values),
       async transaction(work) {
         transactions += 1

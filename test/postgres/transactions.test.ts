@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { PGlite, type PGliteInterface, type Transaction as PgliteTransaction } from '@electric-sql/pglite'
 import { drizzle } from 'drizzle-orm/node-postgres'
+import { drizzle as drizzleOverPostgresJs } from 'drizzle-orm/postgres-js'
 import { Kysely, ParseJSONResultsPlugin, PostgresDialect, type Transaction } from 'kysely'
 import type { Client, Pool, PoolClient } from 'pg'
 import postgres, { type Sql, type TransactionSql } from 'postgres'
@@ -14,6 +15,7 @@ import { placeOrder as placeWithPostgresJs } from '../../examples/order-postgres
 import { withinDrizzle } from '../../examples/within-drizzle.ts'
 import { registerDomains } from '../../src/operations/register-domains.ts'
 import {
+  createPostgresKeyStore,
   createPostgresStore,
   migrate,
   type PostgresBridge,
@@ -83,6 +85,10 @@ const drivers: Readonly<Record<string, Driver>> = {
     overPool: ({ pool }) => drizzle(pool).$client,
     begin: ({ pool }, use) => drizzle(pool).transaction(tx => use(withinDrizzle(tx), [tx])),
   },
+  'Drizzle over postgres.js': {
+    overPool: ({ sql }) => drizzleOverPostgresJs(sql).$client,
+    begin: ({ sql }, use) => drizzleOverPostgresJs(sql).transaction(tx => use(withinDrizzle(tx), [tx])),
+  },
 }
 
 let server: TestServer
@@ -114,7 +120,7 @@ describe.each(Object.entries(drivers))('%s:', (name, { overPool, begin }) => {
   const pushed: string[] = []
   const synchronize = (changes: readonly Change[]) => void pushed.push(...toDomains(changes))
   const create = (database: unknown) => createPostgresStore({ database: database as never, findTeam, synchronize })
-  const domain = `${name.toLowerCase()}.example.com`
+  const domain = `${name.toLowerCase().replaceAll(' ', '-')}.example.com`
   const register = async (database: PostgresDriver) => {
     const { data } = await registerDomains(team1, { domains: [domain] }, create(database))
     expect(data.totals.created).toBe(1)
@@ -147,6 +153,29 @@ describe.each(Object.entries(drivers))('%s:', (name, { overPool, begin }) => {
       }
     })
     expect([pushed, await create(overPool(pools)).list()]).toEqual([[], []])
+  })
+})
+
+type Query = (text: string, values: unknown[]) => Promise<unknown>
+
+describe.each<[string, (query: Query) => unknown]>([
+  ['a bridge', query => ({ query, transaction: (work: (within: unknown) => unknown) => work({ query }) })],
+  ['a transaction', query => ({ query })],
+])('the error of %s', (_, wrap) => {
+  test.each<[string, (rows: unknown[]) => unknown, string]>([
+    ['the array of the rows, as Neon and TypeORM do', rows => rows, 'an array: return { rows } in its place'],
+    ['nothing', () => undefined, 'a value of type undefined'],
+    ['one row', ([row]) => row, 'a value of type object'],
+  ])('whose query resolves to %s says so', async (_, convert, found) => {
+    const query: Query = async (text, values) => convert((await pools.pool.query(text, values)).rows)
+    const database = wrap(query) as PostgresBridge
+    const message = `must resolve to an object with the array "rows", but resolved to ${found}`
+    for (const call of [
+      async () => createPostgresStore({ database, findTeam }).list(),
+      () => createPostgresKeyStore({ database }).findKey('a'.repeat(64)),
+      () => migrate({ database }),
+    ])
+      expect(await rejection(call())).toMatchObject({ name: 'TypeError', message: expect.stringContaining(message) })
   })
 })
 
@@ -208,11 +237,11 @@ test('the types accept the pool of each driver, but neither a transaction nor a 
   ])
 })
 
-test('these tests use every way of passing a transaction that docs/postgres.md shows', () => {
+test('these tests use every way of passing a transaction that docs/orm.md shows', () => {
   const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
   const tests = read('transactions.test.ts') + read('../drivers/prisma.test.js')
   const used = tests.replaceAll(/: (?:string|unknown\[\])/g, '')
-  const rows = read('../../docs/postgres.md').matchAll(/^\| .* \| `\w.*` \| `(.*)` \|$/gm)
+  const rows = read('../../docs/orm.md').matchAll(/^\| [^|]* \| `(\{ query[^`]*|within[^`]*|tx)`[^|]* \| [^|]*\|$/gm)
   const forms = Array.from(rows, ([, form]) => form?.replace(/^\{ query: (.*) \}$/, '$1') ?? '')
   expect(forms).toHaveLength(6)
   expect(forms.filter(form => !used.includes(form))).toEqual([])

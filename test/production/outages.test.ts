@@ -1,16 +1,16 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import pg from 'pg'
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { importDomains } from '../../src/operations/import-domains.ts'
 import { createPostgresStore } from '../../src/postgres/index.ts'
 import { createWebhook } from '../../src/webhook/index.ts'
 import { createFaultyNetwork, noFault, silence } from '../postgres/faulty-network.ts'
 import { createMortalServer } from '../postgres/mortal-server.ts'
 import { openDatabase } from '../postgres/server.ts'
+import { waitFor } from '../wait-for.ts'
 import { addTeam, createCaller, killAll, readMetrics, secret, start, toUrl } from './programs.ts'
 
-vi.setConfig({ testTimeout: 180_000 })
 afterAll(killAll)
 
 test.concurrent('an export that nobody reads, and a second signal, do not delay or spoil the stop', async ({
@@ -77,14 +77,15 @@ test.concurrent('while PostgreSQL is stopped, metrics count failures; once it is
   expect(metrics.status).toBe(200)
   expect(metrics.text).toContain('domains_calls_total{method="POST",status="500"} 1\n')
   expect((await fetch(`${server.origin}/health`)).status).toBe(204)
-  await vi.waitFor(
-    async () => expect((await readMetrics(server.origin)).text).toContain('domains_pending NaN\n'),
-    30_000,
+  await waitFor(async () =>
+    expect((await readMetrics(server.origin)).text).toContain('domain_registration_pending Nan\n'),
   )
   await database.start()
   // There is no receiver: the name is saved, and the push is pending.
   expect((await post(['www.example.com'])).status).toBe(503)
-  await vi.waitFor(async () => expect((await readMetrics(server.origin)).text).toContain('domains_pending 1\n'), 30_000)
+  await waitFor(async () =>
+    expect((await readMetrics(server.origin)).text).toContain('domain_registration_pending 1\n'),
+  )
   server.signal('SIGTERM')
   expect((await server.exited)[0]).toBe(0)
 })
@@ -112,9 +113,8 @@ test.concurrent('while the database accepts and never answers, metrics respond, 
 
   network.suffer(silence)
   const call = post(['www.example.org'])
-  await vi.waitFor(
-    async () => expect((await readMetrics(server.origin)).text).toContain('domains_pending NaN\n'),
-    30_000,
+  await waitFor(async () =>
+    expect((await readMetrics(server.origin)).text).toContain('domain_registration_pending Nan\n'),
   )
   await expect(push()).rejects.toThrow('503')
   expect((await call).status).toBe(500)
@@ -127,7 +127,7 @@ test.concurrent('while the database accepts and never answers, metrics respond, 
   network.suffer(silence)
   const { client } = network.carried
   const lost = post(['www.example.net']).catch(() => null)
-  await vi.waitFor(() => expect(network.carried.client).toBeGreaterThan(client))
+  await waitFor(() => expect(network.carried.client).toBeGreaterThan(client))
   const killer = setTimeout(() => server.signal('SIGKILL'), 25_000)
   for (const each of [server, receiver]) each.signal('SIGTERM')
   expect(await server.exited).toEqual([0, null])

@@ -5,6 +5,8 @@ import { Agent, request } from 'node:http'
 import { promisify } from 'node:util'
 import type { PoolConfig } from 'pg'
 import { expect } from 'vitest'
+import { compile } from '../compile.ts'
+import { readUntil } from '../read-until.ts'
 
 export const root = new URL('../..', import.meta.url)
 export const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
@@ -18,31 +20,26 @@ export const toUrl = ({ user, password, host, port, database }: PoolConfig) =>
 
 /** Runs a program of examples/production. Resolves to its process and its port once it listens. */
 export async function start(file: string, settings: Record<string, string>) {
-  const child = spawn(process.execPath, ['--import', 'tsx', `examples/production/${file}`], {
+  const child = spawn(process.execPath, [await compile(`examples/production/${file}`)], {
     cwd: root,
     env: { ...process.env, WEBHOOK_SECRET: secret, PORT: '0', DRAIN: '0', CALLS_PER_MINUTE: '1000000', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   processes.push(child)
-  let [printed, errors] = ['', '']
-  child.stdout.setEncoding('utf8').on('data', text => {
-    printed += text
-  })
+  let errors = ''
   child.stderr.setEncoding('utf8').on('data', text => {
     errors += text
   })
   const exited = once(child, 'exit')
-  const port = () => Number(/"listening".*"port":(\d+)/.exec(printed)?.[1])
-  while (!port()) {
-    const text = await Promise.race([once(child.stdout, 'data'), exited.then(() => null)])
-    if (!text) throw new Error(`${file} ended: ${printed}${errors}`)
-  }
+  const listening = /"listening".*"port":(\d+)\D/
+  const printed = await readUntil(child, listening)
+  const port = Number(listening.exec(printed())?.[1])
   return {
-    origin: `http://127.0.0.1:${port()}`,
-    port: port(),
+    origin: `http://127.0.0.1:${port}`,
+    port,
     exited,
     signal: (name: NodeJS.Signals) => child.kill(name),
-    printed: () => printed,
+    printed,
     errors: () => errors,
     /** Kilobytes of memory, at most so far. */
     memory: () => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]),
@@ -99,5 +96,5 @@ export function createCaller({ port, socketPath }: { port?: number; socketPath?:
 /** What a server serves at /metrics. */
 export const readMetrics = async (origin: string) => {
   const response = await fetch(`${origin}/metrics`)
-  return { status: response.status, text: await response.text() }
+  return { status: response.status, type: response.headers.get('Content-Type'), text: await response.text() }
 }

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openDatabase, type TestServer } from '../postgres/server.ts'
+import { waitFor } from '../wait-for.ts'
 import { killAll, start, toUrl } from './programs.ts'
 
 afterAll(killAll)
@@ -53,7 +54,7 @@ describe('the receiver', () => {
     caller.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n{')
     await once(caller, 'data')
     caller.resetAndDestroy()
-    await vi.waitFor(() => expect(lines().length).toBeGreaterThan(before), 10_000)
+    await waitFor(() => expect(lines().length).toBeGreaterThan(before))
     expect(await send(100)).toBe(401)
     expect(lines().slice(before)).toEqual([expect.stringContaining('"event":"failed"')])
   })

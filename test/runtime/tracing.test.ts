@@ -11,11 +11,12 @@ import { promisify } from 'node:util'
 import { parser as promql } from '@prometheus-io/lezer-promql'
 import { Pool } from 'pg'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { authenticate, deleteDomains, hashApiKey, registerDomains } from '../../src/index.ts'
+import { authenticate, createMemoryWaitingStore, deleteDomains, hashApiKey, registerDomains } from '../../src/index.ts'
 import { createPostgresStore } from '../../src/postgres/index.ts'
 import type { TraceContext } from '../../src/runtime/tracing.ts'
 import type { RegistrationRequest } from '../../src/store/contract.ts'
 import { createKeys, createStore } from '../fixtures.ts'
+import { waitFor } from '../wait-for.ts'
 
 type Told = TraceContext & { readonly step: string }
 
@@ -132,6 +133,15 @@ test('a call returns the same result with and without a subscriber', async () =>
   expect(await call()).toEqual(without)
 })
 
+/** A store of one name that has been due for two hours. */
+function keepOneOverdue() {
+  const waiting = createMemoryWaitingStore()
+  const refusal = { code: 'invalid_domain', reason: 'not_verified', message: 'Add a record.' } as const
+  const late = { wait: -7_200_000, keepFor: 1000, most: 1 }
+  waiting.keep('1', [{ domain: 'a.com', registrableDomain: 'a.com', refusal }], late)
+  return waiting
+}
+
 /** A store whose database does not respond, and whose own time limits are too long to help. */
 async function createStoreWithout(state: string) {
   const sockets = new Set<Socket>()
@@ -173,7 +183,7 @@ describe('the recipes for tracing and metrics', () => {
     metrics.setGlobalMeterProvider(new sdk.MeterProvider({ readers: [reader] }))
     const { AsyncLocalStorageContextManager } = await import('@opentelemetry/context-async-hooks')
     context.setGlobalContextManager(new AsyncLocalStorageContextManager())
-    const { watchStore } = await import('../../examples/opentelemetry.ts')
+    const { watchStore, watchWaiting } = await import('../../examples/opentelemetry.ts')
 
     // As an instrumented driver or client does it.
     const startSpan = (name: string) => trace.getTracer('server').startSpan(name)
@@ -187,6 +197,7 @@ describe('the recipes for tracing and metrics', () => {
       },
     }
     watchStore(store)
+    watchWaiting(keepOneOverdue())
     const request = startSpan('POST /v1/domains')
     await context.with(trace.setSpan(ROOT_CONTEXT, request), async () => {
       await registerDomains(keyContext, { domains }, store)
@@ -217,8 +228,12 @@ describe('the recipes for tracing and metrics', () => {
       ),
     )
     expect(points).toContainEqual(['domain_registration.names', 'register', 'created'])
+    // Nothing has failed, but an alert needs the 0.
+    expect(points).toContainEqual(['domain_registration.names', 'register', 'internal_error'])
+    expect(points).toContainEqual(['domain_registration.steps', 'register', 'failed'])
     expect(points).toContainEqual(['domain_registration.step.duration', 'register', 'rejected'])
-    for (const gauge of ['pending', 'pending.refused', 'pending.oldest', 'round_trip'])
+    const waiting = ['waiting', 'waiting.overdue']
+    for (const gauge of ['pending', 'pending.refused', 'pending.oldest', 'round_trip', 'queue.names', ...waiting])
       expect(points).toContainEqual([`domain_registration.${gauge}`, undefined, undefined])
     // Nothing waits for a store that does not respond.
     watchStore(await createStoreWithout('that accepts and never answers'))
@@ -228,13 +243,15 @@ describe('the recipes for tracing and metrics', () => {
 
   test('examples/prometheus.ts counts names and measures steps', async () => {
     const { register } = await import('prom-client')
-    const { watchStore } = await import('../../examples/prometheus.ts')
+    const { watchStore, watchWaiting } = await import('../../examples/prometheus.ts')
     const store = createStore({ synchronize: async () => {} })
     await registerDomains(keyContext, { domains }, store)
     watchStore(store)
-    await vi.waitFor(async () => expect(await register.metrics()).toContain('domain_registration_pending 0\n'))
+    watchWaiting(keepOneOverdue())
+    await waitFor(async () => expect(await register.metrics()).toContain('domain_registration_waiting 1\n'))
     const text = await register.metrics()
-    for (const gauge of ['pending_refused', 'pending_oldest_seconds'])
+    expect(text).toMatch(/domain_registration_waiting_overdue_seconds 72\d\d\.?\d*\n/)
+    for (const gauge of ['pending', 'pending_refused', 'pending_oldest_seconds', 'queue_names'])
       expect(text).toContain(`domain_registration_${gauge} 0\n`)
     expect(text).toMatch(/domain_registration_round_trip_seconds [0-9.e-]+\n/)
     expect(text).toContain('domain_registration_names_total{step="register",status="created"} 2\n')
@@ -246,13 +263,14 @@ describe('the recipes for tracing and metrics', () => {
     async state => {
       const { register } = await import('prom-client')
       const { watchStore } = await import('../../examples/prometheus.ts')
-      for (const gauge of ['pending', 'pending_refused', 'pending_oldest_seconds', 'round_trip_seconds'])
+      for (const gauge of ['pending', 'pending_refused', 'pending_oldest_seconds', 'round_trip_seconds', 'queue_names'])
         register.removeSingleMetric(`domain_registration_${gauge}`)
-      watchStore(await createStoreWithout(state))
+      watchStore(Object.assign(await createStoreWithout(state), { queueLength: () => 7 }))
       const text = await register.metrics()
       expect(text).toContain('domain_registration_names_total{')
       expect(text).toContain('domain_registration_round_trip_seconds Nan')
       expect(text).toContain('domain_registration_pending Nan')
+      expect(text).toContain('domain_registration_queue_names 7')
     },
   )
 
@@ -283,39 +301,84 @@ describe('the recipes for tracing and metrics', () => {
 
 const PROMTOOL = '/usr/bin/promtool'
 const hasPromtool = existsSync(PROMTOOL)
-test.skipIf(!hasPromtool)(
-  hasPromtool
-    ? 'by examples/alerts.yml, Prometheus reports each server that cannot reach its database, even if all cannot'
-    : 'promtool: skipped, because it is not installed (Debian: apt-get install prometheus)',
-  async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'alerts-'))
-    onTestFinished(() => rm(folder, { recursive: true }))
-    const alerts = fileURLToPath(new URL('../../examples/alerts.yml', import.meta.url))
-    const silent = (instance: string) => ({
-      exp_labels: { instance },
-      exp_annotations: { summary: 'A server cannot reach its database.' },
-    })
-    const series = (instance: string, value: string) => ({
-      series: `domain_registration_round_trip_seconds{instance="${instance}"}`,
-      values: Array(12).fill(value).join(' '),
-    })
-    const suite = (values: [string, string], expected: object[]) => ({
+
+/** A test of examples/alerts.yml with Prometheus' own tool: `tests` as in its documentation. */
+const testAlerts = (name: string, makeTests: () => object[] | Promise<object[]>) =>
+  test.skipIf(!hasPromtool)(
+    hasPromtool ? name : `${name}: skipped, because promtool is not installed (Debian: apt-get install prometheus)`,
+    async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'alerts-'))
+      onTestFinished(() => rm(folder, { recursive: true }))
+      const alerts = fileURLToPath(new URL('../../examples/alerts.yml', import.meta.url))
+      // JSON is YAML.
+      const file = join(folder, 'alerts.json')
+      const tests = await makeTests()
+      await writeFile(file, JSON.stringify({ rule_files: [alerts], evaluation_interval: '15s', tests }))
+      const { stdout } = await promisify(execFile)(PROMTOOL, ['test', 'rules', file])
+      expect(stdout).toContain('SUCCESS')
+    },
+  )
+
+testAlerts('Prometheus reports each server that cannot reach its database, even if all cannot', () => {
+  const silent = (instance: string) => ({
+    exp_labels: { instance },
+    exp_annotations: { summary: 'A server cannot reach its database.' },
+  })
+  const series = (instance: string, value: string) => ({
+    series: `domain_registration_round_trip_seconds{instance="${instance}"}`,
+    values: Array(12).fill(value).join(' '),
+  })
+  const suite = (values: [string, string], expected: object[]) => ({
+    interval: '15s',
+    input_series: [series('a', values[0]), series('b', values[1])],
+    alert_rule_test: [{ eval_time: '2m', alertname: 'DomainRegistrationStoreSilent', exp_alerts: expected }],
+  })
+  return [
+    suite(['NaN', 'NaN'], [silent('a'), silent('b')]),
+    suite(['NaN', '0.001'], [silent('a')]),
+    suite(['0.001', '0.001'], []),
+  ]
+})
+
+testAlerts('Prometheus reports the first failures of a server, even if all come between two scrapes', async () => {
+  const { register } = await import('prom-client')
+  register.clear()
+  vi.resetModules()
+  await import('../../examples/prometheus.ts')
+  const scrape = async () =>
+    new Map([...(await register.metrics()).matchAll(/^(\w+\{.*\}) (\S+)$/gm)].map(([, name, value]) => [name, value]))
+  const before = await scrape()
+  const failing = { ...createStore(), register: () => Promise.reject(new Error('disk full')) }
+  await expect(registerDomains(keyContext, { domains }, failing)).rejects.toThrow()
+  const saving = {
+    ...createStore(),
+    register: (request: RegistrationRequest) =>
+      request.registrableDomains.includes('example.org')
+        ? Promise.reject(new Error('disk full'))
+        : createStore().register(request),
+  }
+  await registerDomains(keyContext, { domains: ['new.example.net', 'new.example.org'] }, saving)
+  const after = await scrape()
+  const alert = (alertname: string, summary: string) => ({
+    eval_time: '5m',
+    alertname,
+    exp_alerts: [{ exp_annotations: { summary } }],
+  })
+  return [
+    {
       interval: '15s',
-      input_series: [series('a', values[0]), series('b', values[1])],
-      alert_rule_test: [{ eval_time: '2m', alertname: 'DomainRegistrationStoreSilent', exp_alerts: expected }],
-    })
-    const tests = [
-      suite(['NaN', 'NaN'], [silent('a'), silent('b')]),
-      suite(['NaN', '0.001'], [silent('a')]),
-      suite(['0.001', '0.001'], []),
-    ]
-    // JSON is YAML.
-    const file = join(folder, 'alerts.json')
-    await writeFile(file, JSON.stringify({ rule_files: [alerts], evaluation_interval: '15s', tests }))
-    const { stdout } = await promisify(execFile)(PROMTOOL, ['test', 'rules', file])
-    expect(stdout).toContain('SUCCESS')
-  },
-)
+      // Absent (`_`) before its first failure is what a series without its 0 is.
+      input_series: [...after].map(([series, value]) => ({
+        series,
+        values: `${before.get(series) ?? '_'}x8 ${value}x20`,
+      })),
+      alert_rule_test: [
+        alert('DomainRegistrationFails', 'Calls fail, and their names are not saved.'),
+        alert('DomainRegistrationLosesNames', 'Some names in calls cannot be saved.'),
+      ],
+    },
+  ]
+})
 
 /** The parts of an expression, parsed with the grammar of Prometheus. */
 function readPromql(expression: string) {

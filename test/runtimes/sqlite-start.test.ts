@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
+import { readUntil } from '../read-until.ts'
 import { nodes, type Runtime, why } from './runtimes.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -25,13 +25,7 @@ async function start({ program, name }: Runtime) {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   running.add(server)
-  let printed = ''
-  const output = server.stdout as Readable
-  output.setEncoding('utf8')
-  output.on('data', text => {
-    printed += text
-  })
-  while (!/Read and try it: .+\n/.test(printed) || !printed.includes('curl')) await once(output, 'data')
+  const printed = (await readUntil(server, /^(?=.*Read and try it: .+\n).*curl/s))()
   const [, key = ''] = /Team key: +(\S+)/.exec(printed) ?? []
   const [, origin = ''] = /Read and try it: (\S+)\//.exec(printed) ?? []
   return {

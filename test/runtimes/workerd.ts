@@ -39,7 +39,9 @@ export async function startWorkerd({ script, config, parameters, environment }: 
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
   })
-  const [line] = (await once(spawned.stdio[3] as Readable, 'data')) as [Buffer]
+  const ended = once(spawned, 'exit').then(() => Promise.reject(new Error('workerd ended')))
+  const [line] = (await Promise.race([once(spawned.stdio[3] as Readable, 'data'), ended])) as [Buffer]
+  ended.catch(() => {})
   return {
     origin: `http://127.0.0.1:${JSON.parse(line.toString()).port}`,
     async stop() {

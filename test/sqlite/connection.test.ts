@@ -1,4 +1,5 @@
-import { renameSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createSqliteKeyStore, createSqliteStore, type SqliteStore } from '../../src/sqlite/index.ts'
 import { createRequest, manyDomains, save, toTestName } from '../../src/testing/calls.ts'
@@ -107,6 +108,54 @@ test.each([
     expect(await rejection(call())).toMatchObject({ message: expect.stringMatching(message) })
 })
 
+test.each([
+  ['deleted', (file: string) => rmSync(file)],
+  ['replaced', (file: string) => renameSync(pathOf('another.db'), file)],
+])('a call during which the file is %s fails, because what it has saved is lost', async (what, change) => {
+  createSqliteStore({ database: open('another.db'), findTeam })
+  const file = `during-${what}.db`
+  const store = createSqliteStore({ database: open(file), findTeam })
+  const names = [toTestName('a.com')]
+  function decide() {
+    change(pathOf(file))
+    return names
+  }
+  expect(await rejection(Promise.resolve(store.register(createRequest('1', names, [], decide))))).toMatchObject({
+    message: expect.stringMatching(/was deleted or replaced while its store was in use/),
+  })
+})
+
+const hasLog = engine !== 'node-sqlite3-wasm'
+const WITHOUT_LOG = hasLog ? '' : ' (skipped: this SQLite has no write-ahead log; use Node 22 or later)'
+
+/** Opens a database in another process, reads it, and closes it, which deletes the log of a database in no use. */
+const opening = `const sqlite = require(process.argv[1])
+const database = new (sqlite.DatabaseSync ?? sqlite)(process.argv[2])
+database.prepare('SELECT count(*) FROM domain_registration_names').all()
+database.close()`
+
+test.skipIf(!hasLog)(
+  `once another SQLite library has dropped the locks of the process, a deleted log fails every call${WITHOUT_LOG}`,
+  async () => {
+    const database = open('two-libraries.db')
+    const store = createSqliteStore({ database, findTeam })
+    const keys = createSqliteKeyStore({ database })
+    await save(store, '1', ['a.com'])
+    const file = pathOf('two-libraries.db')
+    // All locks that a process has on a file end when it closes any descriptor of the file (POSIX, fcntl).
+    for (const name of [file, `${file}-shm`]) closeSync(openSync(name, 'r'))
+    execFileSync(process.execPath, ['-e', opening, process.env.BETTER_SQLITE3 ?? 'node:sqlite', file])
+    expect(existsSync(`${file}-wal`)).toBe(false)
+    for (const call of [() => save(store, '1', ['b.com']), async () => store.list(), async () => keys.findKey('0')]) {
+      expect(await rejection(call())).toMatchObject({
+        message:
+          'The log of the SQLite database was deleted or replaced while its store was in use; ' +
+          'restart, and open the file with one SQLite library only',
+      })
+    }
+  },
+)
+
 const turnOfEventLoop = () => new Promise(resolve => setImmediate(resolve))
 
 /** A store, how often it has tried to get the write lock, and the first error of its database. */
@@ -153,6 +202,17 @@ test('calls can queue for the write lock again after an earlier queue has emptie
   other.exec('COMMIT')
 })
 
+test('if 10,000 calls of a team wait, its next call fails at once, and a call of another team waits', async () => {
+  const { second: store, other } = openHeld('many.db', { timeLimit: 100 })
+  const waiting = Array.from({ length: 10_001 }, () => rejection(save(store, '1', ['a.com'])))
+  const refused = rejection(save(store, '1', ['a.com']))
+  waiting.push(rejection(save(store, '2', ['b.com'])))
+  expect(await refused).toMatchObject({ message: 'Too many calls of one team wait for the SQLite database already' })
+  for (const error of await Promise.all(waiting))
+    expect(error).toMatchObject({ message: expect.stringContaining('for longer than the time limit') })
+  other.exec('COMMIT')
+})
+
 describe('with fake timers', () => {
   const pass = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds)
   beforeEach(() => {
@@ -177,6 +237,23 @@ describe('with fake timers', () => {
     await pass(7)
     expect(order).toEqual(manyDomains(3))
     await Promise.all(calls)
+  })
+
+  test('a queued call of another team waits for one call of a team that has many', async () => {
+    const { store, other } = openHeld('teams.db')
+    const order: string[] = []
+    const call = async (teamId: string, domain: string) => {
+      await save(store, teamId, [domain])
+      order.push(domain)
+    }
+    const calls = manyDomains(4).map(domain => call('1', domain))
+    calls.push(call('2', 'other.com'))
+    other.exec('COMMIT')
+    await pass(50)
+    await Promise.all(calls)
+    const [first, ...others] = manyDomains(4)
+    expect([order[0], order.indexOf('other.com')]).toEqual([first, 2])
+    expect(order.filter(domain => domain !== 'other.com')).toEqual([first, ...others])
   })
 
   test('each queued call ends exactly at the time limit of its store, and does not run afterwards', async () => {

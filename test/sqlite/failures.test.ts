@@ -46,6 +46,30 @@ describe('createSqliteStore rejects', () => {
     )
   })
 
+  test('tables of an earlier build that lack columns, and names them', () => {
+    const database = open()
+    createStore({ database })
+    database.exec('ALTER TABLE domain_registration_changes DROP COLUMN last_failure')
+    for (const before of ['SELECT 1', 'DELETE FROM domain_registration_version']) {
+      database.exec(before)
+      for (const make of [createStore, createSqliteKeyStore]) {
+        expect(() => make({ database })).toThrow(
+          'The tables lack columns that this version needs: domain_registration_changes.last_failure. ' +
+            'Run "domain-registration doctor"',
+        )
+      }
+    }
+  })
+
+  test('a database from which a table has been dropped, and does not replace it with an empty one', () => {
+    const database = open()
+    createStore({ database })
+    database.exec('DROP TABLE domain_registration_names')
+    expect(() => createStore({ database })).toThrow(
+      'Tables have been dropped, or were not restored: domain_registration_names. Run "domain-registration doctor"',
+    )
+  })
+
   test.each<[string, unknown]>([
     ['undefined', undefined],
     ['a file name', 'registrations.db'],

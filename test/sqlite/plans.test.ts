@@ -1,11 +1,14 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, expect, test } from 'vitest'
 import { createSqliteStore } from '../../src/sqlite/index.ts'
 import { keyStatements } from '../../src/sqlite/keys.ts'
 import { statements } from '../../src/sqlite/statements.ts'
+import { createSqliteWaitingStore, waitingStatements } from '../../src/sqlite/waiting.ts'
 import { openDatabase } from './open-database.ts'
 
 const database = openDatabase()
 createSqliteStore({ database, findTeam: () => null })
+createSqliteWaitingStore({ database })
 afterAll(() => void database.close())
 
 const byId = ['sqlite_autoindex_names_1 (domain_id=?)']
@@ -19,11 +22,13 @@ const withinOfTeam = 'registrable_domain=? AND team_id=? AND path>? AND path<?'
 /** The plans for reading an array parameter. Despite the word `SCAN`, no table is read. */
 const bases = 'SCAN json_each VIRTUAL TABLE INDEX 1:'
 const oneByOne = 'SCAN asked VIRTUAL TABLE INDEX 1:'
+const waitingByName = ['PRIMARY KEY (team_id=? AND domain=?)']
 const keyByHash = ['sqlite_autoindex_keys_1 (hash=?)']
 
 /** The expected plan of each statement: which columns are compared in which index. */
 const plans: Readonly<Record<keyof typeof statements | keyof typeof keyStatements, readonly string[]>> = {
   findByDomain: [oneByOne, 'names_by_domain (domain=?)', isSynchronized],
+  findWildcards: [oneByOne, 'SCAN length VIRTUAL TABLE INDEX 1:', 'names_by_domain (domain=?)', isSynchronized],
   findById: [...byId, isSynchronized],
   countOwnWithin: [`names_of_team_within (${withinOfTeam})`, bases],
   findOwnWithin: [`names_of_team_within (${withinOfTeam})`, bases],
@@ -46,31 +51,22 @@ const plans: Readonly<Record<keyof typeof statements | keyof typeof keyStatement
   lease: changeById,
   setDue: changeById,
   take: changeById,
-  bringForward: ['changes_due (line=? AND due>?)'],
-  findTeams: [
-    'CO-ROUTINE team',
-    'SETUP',
-    'changes_due (line=? AND due<?)',
-    'RECURSIVE STEP',
-    'SCAN team',
-    'changes_of_team (line=? AND team_id>?)',
-    'changes_of_team (line=?)',
-    'SCAN team',
-  ],
-  findDueOfTeam: ['changes_of_team (line=? AND team_id=? AND due<?)', ...changeById],
-  findDue: ['changes_due (line=? AND due<?)', ...changeById],
+  bringForward: ['changes_next (line=? AND due>?)'],
+  findNextTeam: ['changes_next_of_team (line=? AND team_id>?)'],
+  findDueOfTeam: ['changes_next_of_team (line=? AND team_id=? AND due<?)'],
+  findDue: ['changes_next (line=? AND due<?)'],
   findChange: changeById,
   deleteChange: changeById,
   postpone: changeById,
   findMonitor: ['SCAN monitor'],
   addMonitor: [],
   retry: changeById,
-  retryAll: [...changeById, 'changes_due (line=? AND due>?)'],
+  retryAll: [...changeById, 'changes_next (line=? AND due>?)'],
   settle: changeById,
   // Sorts the refused changes, of which there are few.
-  findLongestRefused: ['changes_due (line=?)', 'USE TEMP B-TREE FOR ORDER BY'],
+  findLongestRefused: ['changes_next (line=?)', 'USE TEMP B-TREE FOR ORDER BY'],
   listChanges: ['PRIMARY KEY (domain_id>?)'],
-  stats: ['every entry of changes_due', 'changes_due (line=?)'],
+  stats: ['SCAN changes', 'changes_next (line=?)'],
   find: keyByHash,
   list: ['keys_of_owners (type=? AND owner_id=?)'],
   add: [],
@@ -78,19 +74,36 @@ const plans: Readonly<Record<keyof typeof statements | keyof typeof keyStatement
   update: keyByHash,
 }
 
+/** The same of the names that wait. */
+const waitingPlans: Readonly<Record<keyof typeof waitingStatements, readonly string[]>> = {
+  find: waitingByName,
+  countOfTeam: ['PRIMARY KEY (team_id=?)'],
+  keep: [],
+  remove: waitingByName,
+  findTeam: ['waiting_due (due<?)', 'USE TEMP B-TREE FOR DISTINCT', 'USE TEMP B-TREE FOR ORDER BY'],
+  // A team has at most 1,000 names.
+  findDue: ['PRIMARY KEY (team_id=?)', 'USE TEMP B-TREE FOR ORDER BY'],
+  take: waitingByName,
+  end: waitingByName,
+  postpone: waitingByName,
+  hasten: ['PRIMARY KEY (team_id=?)'],
+  list: ['PRIMARY KEY (team_id=?)'],
+  findOldest: ['waiting_due'],
+  count: ['every entry of waiting_due'],
+}
+
+/** The queries that docs/sqlite.md shows for an application: of a name and of a team. */
+const [ofName = '', ofTeam = ''] =
+  /```sql\n(.*?)```/s.exec(readFileSync('docs/sqlite.md', 'utf8'))?.[1]?.split(';\n') ?? []
+
 const all = [
   ...Object.entries(statements).map(([name, { sql }]) => [name, sql, plans[name as keyof typeof plans]] as const),
   ...Object.entries(keyStatements).map(([name, { sql }]) => [name, sql, plans[name as keyof typeof plans]] as const),
-  [
-    "the application's lookup of a name",
-    `SELECT * FROM domain_registration_names WHERE domain = ?`,
-    plans.findByDomain.slice(1, 2),
-  ],
-  [
-    "the application's lookup of a team",
-    `SELECT * FROM domain_registration_names WHERE team_id = ? ORDER BY domain_id`,
-    plans.countOfTeam,
-  ],
+  ...Object.entries(waitingStatements).map(
+    ([name, { sql }]) => [`${name} of names that wait`, sql, waitingPlans[name as keyof typeof waitingPlans]] as const,
+  ),
+  ["the application's lookup of a name", ofName, plans.findByDomain.slice(1, 2)],
+  ["the application's lookup of a team", ofTeam, plans.countOfTeam],
 ] as const
 
 test.each(all)(

@@ -15,7 +15,8 @@ const askAll = (message: object | string) => Promise.all(programs.map(each => ea
 const all = (answer: string) => programs.map(() => answer)
 
 beforeAll(async () => {
-  programs = Array.from({ length: PROCESSES }, () => startProgram(new URL('process.ts', import.meta.url)))
+  const starting = Array.from({ length: PROCESSES }, () => startProgram(new URL('process.ts', import.meta.url)))
+  programs = await Promise.all(starting)
   await Promise.all(programs.map(each => each.receive()))
 })
 afterAll(async () => void (await Promise.all(programs.map(each => each.kill()))))

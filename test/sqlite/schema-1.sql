@@ -58,5 +58,4 @@ CREATE INDEX IF NOT EXISTS domain_registration_keys_of_owners
 CREATE TABLE IF NOT EXISTS domain_registration_version (
   version INTEGER NOT NULL PRIMARY KEY
 ) STRICT;
-INSERT INTO domain_registration_version (version)
-  SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM domain_registration_version);
+INSERT INTO domain_registration_version (version) VALUES (1) ON CONFLICT DO NOTHING;

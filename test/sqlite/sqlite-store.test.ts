@@ -1,12 +1,13 @@
+import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { previewDomains } from '../../src/index.ts'
+import { createRegistrationRequest } from '../../src/operations/create-request.ts'
 import { createSqliteStore, sqliteSchema } from '../../src/sqlite/index.ts'
-import { createRegistrationRequest } from '../../src/store/create-request.ts'
 import { manyDomains, save, toDomains } from '../../src/testing/calls.ts'
 import { domainStoreSuite, managedStoreFeatures, type StoreSetup, type SuiteStore } from '../../src/testing/index.ts'
 import { rejection } from '../fixtures.ts'
-import { describeSharedTables } from '../store/shared-tables.ts'
-import { describeTwoLists, findTeam } from '../store/two-lists.ts'
+import { describeSharedTables } from '../sql/shared-tables.ts'
+import { describeTwoLists, findTeam } from '../sql/two-lists.ts'
 import { createFolder } from './create-folder.ts'
 import { openDatabase, type TestDatabase } from './open-database.ts'
 
@@ -46,6 +47,34 @@ describeSharedTables(async () => {
 describeTwoLists(async () => {
   const database = open()
   return ({ createSqliteStore }) => createSqliteStore({ database, findTeam })
+})
+
+test('after a migration from version 1, each release is pushed, after the registration that it follows', async () => {
+  const database = open()
+  database.exec(readFileSync(new URL('schema-1.sql', import.meta.url), 'utf8'))
+  for (const [id, kind, follows] of [
+    ['1', 'registered', null],
+    ['2', 'released', '1'],
+    ['3', 'released', '4'], // ID 4 is no longer pending.
+  ] as const) {
+    database
+      .prepare(
+        `INSERT INTO domain_registration_changes
+           (domain_id, kind, domain, registrable_domain, team_id, due, since, follows)
+         VALUES (?, ?, 'a.com', 'a.com', '1', 0, 0, ?)`,
+      )
+      .run(id, kind, follows)
+  }
+  const pushed: string[] = []
+  const store = createSqliteStore({
+    database,
+    findTeam,
+    batchSize: 1,
+    synchronize: changes => void pushed.push(...changes.map(({ domainId }) => domainId)),
+  })
+  await store.synchronizePending()
+  expect(pushed.toSorted()).toEqual(['1', '2', '3'])
+  expect(pushed.indexOf('2')).toBeGreaterThan(pushed.indexOf('1'))
 })
 
 describe('times in SQLite:', () => {
@@ -211,7 +240,7 @@ test('a database contains only one monitor record, even if several stores sweep 
 
 test('a store creates missing tables if a migration tool has stopped before recording the version', async () => {
   const database = open()
-  const [unfinished = ''] = sqliteSchema().split('-- Older tables')
+  const [unfinished = ''] = sqliteSchema().split('INSERT INTO domain_registration_version')
   database.exec(`${unfinished}; DROP TABLE domain_registration_names`)
   const store = createSqliteStore({ database, findTeam })
   expect(await save(store, '1', ['example.com'])).toHaveLength(1)

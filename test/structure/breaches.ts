@@ -28,6 +28,34 @@ export function findUnused(tree: Tree): string[] {
   )
 }
 
+const clause = /(?<=^|\n)(?:import|export) (?:type )?(?:\*(?: as \w+)?|\{([^}]*)\}) from '([^']*)'/g
+const named = /^export (?:async )?(?:function\*?|const|class|interface|type) (\w+)/gm
+
+/**
+ * Lists what a file of `src` exports, and no file imports.
+ *
+ * @param entries The files that applications import.
+ */
+export function findUnimported(tree: Tree, entries: readonly string[]): string[] {
+  const imported = new Set<string>()
+  for (const [path, text] of tree) {
+    for (const [, names, specifier = ''] of text.matchAll(clause)) {
+      const file = resolve(path, specifier)
+      const list = names?.split(',').map(name =>
+        name
+          .trim()
+          .replace(/^type /, '')
+          .replace(/ as .*/, ''),
+      ) ?? ['*']
+      for (const name of list) imported.add(`${file}: ${name}`)
+    }
+  }
+  return [...tree].flatMap(([path, text]) => {
+    if (!path.startsWith('src/') || entries.includes(path) || imported.has(`${path}: *`)) return []
+    return [...text.matchAll(named)].map(([, name]) => `${path}: ${name}`).filter(name => !imported.has(name))
+  })
+}
+
 const listImports = (tree: Tree): Import[] =>
   [...tree].flatMap(([path, text]) => (path.startsWith('src/') ? findImports(path.slice('src/'.length), text) : []))
 

@@ -1,9 +1,12 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, relative } from 'node:path'
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { promisify } from 'node:util'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
 import * as application from '../../src/index.ts'
 import * as store from '../../src/store/index.ts'
+import { findPrograms } from '../package/programs.ts'
 import { entries, listExports, root } from './entries.ts'
 
 const read = (file: string) => readFileSync(`${root}/${file}`, 'utf8')
@@ -17,10 +20,10 @@ const guides = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...list('docs', '
 /** The text of the example: up to the next tag, or to the end of the doc comment. */
 const inDocComment = /^ *\* @example(?: <caption>.*<\/caption>)?\n((?: *\*(?! @|\/).*\n)+)/dgm
 /**
- * The TypeScript and JavaScript code blocks of a page, without blocks that are named after a program, perhaps with the
- * label of a tab in between: `docs.test.ts` compares these with the program.
+ * The TypeScript and JavaScript code blocks of a page, without blocks that are named after a program:
+ * `docs.test.ts` compares these with the program.
  */
-const inGuide = /(?<!<!-- examples\/[\w.-]+ -->\n\n(?:\*\*[^*\n]+\*\*\n\n)?)^```[jt]s\n(.*?)^```$/dgms
+const inGuide = /(?<!<!-- examples\/[\w.-]+ -->\n\n)^```[jt]s\n(.*?)^```$/dgms
 
 /** @returns Each example, by its file and line. Empty lines before the example keep the line numbers of the file. */
 function findExamples(files: readonly string[], pattern: RegExp): Map<string, string> {
@@ -36,43 +39,18 @@ function findExamples(files: readonly string[], pattern: RegExp): Map<string, st
   return found
 }
 
-const { options: configured } = ts.parseJsonConfigFileContent(
+const { options } = ts.parseJsonConfigFileContent(
   ts.readConfigFile(`${root}/tsconfig.json`, ts.sys.readFile).config,
   ts.sys,
   root,
 )
-const compilerOptions: ts.CompilerOptions = {
-  ...configured,
-  incremental: false,
-  // An example shows a single step, and may leave its result unused.
-  noUnusedLocals: false,
-  noUnusedParameters: false,
-  // NestJS needs TypeScript's experimental decorators.
-  experimentalDecorators: true,
-  paths: Object.fromEntries([...entries].map(([specifier, source]) => [specifier, [source]])),
-}
-
-const parsed = new Map<string, ts.SourceFile | undefined>()
-
-/** Creates a program from files, and from modules that are not on disk. All programs share the parsed files. */
-function createProgram(files: readonly string[], modules: ReadonlyMap<string, string> = new Map()): ts.Program {
-  const host = ts.createCompilerHost(compilerOptions)
-  const { getSourceFile } = host
-  host.getSourceFile = (file, language) => {
-    const text = modules.get(file)
-    if (text !== undefined) return ts.createSourceFile(file, text, language)
-    if (!parsed.has(file)) parsed.set(file, getSourceFile(file, language))
-    return parsed.get(file)
-  }
-  return ts.createProgram([...files, ...modules.keys()], compilerOptions, host)
-}
+const entryProgram = ts.createProgram([...entries.values()], { ...options, incremental: false })
 
 /**
  * An import statement for each name that an entry point exports. `Response` is not imported, because examples mean the
  * global `Response`.
  */
 const imports = new Map<string, string>()
-const entryProgram = createProgram([...entries.values()])
 for (const [specifier, file] of entries) {
   for (const [name, { flags }] of listExports(entryProgram, file)) {
     if (name in globalThis) continue
@@ -91,23 +69,34 @@ function complete(example: string): string {
   return [example, ...used, 'export {}'].join('\n')
 }
 
-/**
- * @returns The compiler's errors in some examples and in the file of their context. Each example is a separate module.
- */
-function findErrors(examples: ReadonlyMap<string, string>): string[] {
-  const modules = new Map([...examples].map(([file, text]) => [`${root}/${file}`, complete(text)]))
-  const hosts = [`${root}/test/structure/host-of-examples.ts`, `${root}/test/node-sqlite.d.ts`]
-  const program = createProgram(hosts, modules)
-  return [...hosts, ...modules.keys()].flatMap(path => {
-    const file = program.getSourceFile(path) as ts.SourceFile
-    return [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)].map(
-      ({ start = 0, messageText }) => {
-        const line = file.getLineAndCharacterOfPosition(start).line + 1
-        const place = relative(root, modules.has(path) ? dirname(path) : path)
-        return `${place}:${line}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`
-      },
-    )
-  })
+/** In the repository, so that examples find the packages that they import. */
+const folder = `${root}/.compiled/documentation`
+
+/** @returns The compiler's errors in some examples, and in the file of their context. Each example is a module. */
+async function findErrors(examples: ReadonlyMap<string, string>): Promise<string[]> {
+  rmSync(folder, { recursive: true, force: true })
+  for (const [file, text] of examples) {
+    mkdirSync(dirname(`${folder}/${file}`), { recursive: true })
+    writeFileSync(`${folder}/${file}`, complete(text))
+  }
+  const compilerOptions = {
+    incremental: false,
+    tsBuildInfoFile: null,
+    // An example shows a single step, and may leave its result unused.
+    noUnusedLocals: false,
+    noUnusedParameters: false,
+    // NestJS needs TypeScript's experimental decorators.
+    experimentalDecorators: true,
+    paths: Object.fromEntries([...entries].map(([specifier, source]) => [specifier, [source]])),
+  }
+  const include = ['.', `${root}/src`, `${root}/test/structure/host-of-examples.ts`, `${root}/test/node-sqlite.d.ts`]
+  const config = { extends: `${root}/tsconfig.json`, compilerOptions, include, exclude: [] }
+  writeFileSync(`${folder}/tsconfig.json`, JSON.stringify(config))
+  const compiler = `${root}/node_modules/typescript7/bin/tsc`
+  const { stdout } = await promisify(execFile)(process.execPath, [compiler, '--pretty', 'false'], {
+    cwd: folder,
+  }).catch((failure: { stdout: string }) => failure)
+  return stdout.split('\n').filter(line => line !== '')
 }
 
 /** @returns The number of exports, and what is missing from their doc comments. */
@@ -147,7 +136,7 @@ const needsOthers = (snippet: string) =>
 
 const examples = findExamples(sources, inDocComment)
 const snippets = findExamples(guides, inGuide)
-const errors = findErrors(new Map([...examples, ...[...snippets].filter(([, text]) => !needsOthers(text))]))
+const errors = await findErrors(new Map([...examples, ...[...snippets].filter(([, text]) => !needsOthers(text))]))
 
 test('the tests in this file find each example in doc comments and each snippet in guides', () => {
   const count = (files: readonly string[], pattern: RegExp) =>
@@ -157,6 +146,13 @@ test('the tests in this file find each example in doc comments and each snippet 
   const named = count(guides, /^<!-- examples\//gm)
   expect(snippets.size).toBe(count(guides, /```(?:[jt]s|javascript|typescript)\b/g) - named)
   expect(snippets.size).toBeGreaterThan(10)
+})
+
+test('a snippet that needs other packages or files is one that test/package/blocks.js compiles', () => {
+  const compiled = new Set(findPrograms().map(({ program }) => program))
+  const others = [...snippets].filter(([, text]) => needsOthers(text))
+  expect(others.length).toBeGreaterThan(0)
+  expect(others.filter(([, text]) => !compiled.has(text.trimStart())).map(([place]) => place)).toEqual([])
 })
 
 test('each example and snippet compiles', () => {

@@ -5,7 +5,16 @@
 import type { RequestHandler } from 'express'
 import type { FastifyBaseLogger } from 'fastify'
 import type { DnsVerification } from '../../src/dns-verification/index.ts'
-import type { Change, KeyContext, Registration, Team, Watched } from '../../src/index.ts'
+import type {
+  Change,
+  CheckNames,
+  KeyContext,
+  Registration,
+  SettledName,
+  Team,
+  WaitingStore,
+  Watched,
+} from '../../src/index.ts'
 import type { PostgresKeyStore, PostgresStore, PostgresStoreOptions } from '../../src/postgres/index.ts'
 import type { StoreBackend } from '../../src/store/index.ts'
 import type { domainStoreSuite, StoreSetup, SuiteStore } from '../../src/testing/index.ts'
@@ -39,6 +48,9 @@ declare global {
   const backend: StoreBackend
 
   const verification: DnsVerification
+  const checkNames: CheckNames
+  const waiting: WaitingStore
+  const mailTo: (names: readonly SettledName[]) => Promise<void>
   const keyContext: KeyContext
   const domains: string[]
   const names: string[]

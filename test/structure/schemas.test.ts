@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { citus } from '../../src/postgres/engines/citus.ts'
 import { createSchema, SCHEMA_VERSION as POSTGRES_VERSION } from '../../src/postgres/schema.ts'
 import { SCHEMA_VERSION as SQLITE_VERSION, sqliteSchema } from '../../src/sqlite/schema.ts'
 
@@ -15,7 +16,7 @@ const withoutComments = (sql: string) =>
 
 test.each([
   [`test/postgres/schema-${POSTGRES_VERSION}.sql`, createSchema({}).join(';\n')],
-  [`test/postgres/schema-${POSTGRES_VERSION}-citus.sql`, createSchema({}, true).join(';\n')],
+  [`test/postgres/schema-${POSTGRES_VERSION}-citus.sql`, createSchema({}, citus).join(';\n')],
   [`test/sqlite/schema-${SQLITE_VERSION}.sql`, sqliteSchema()],
 ])('the SQL that creates the tables matches the snapshot %s', async (file, sql) => {
   await expect(withoutComments(sql), WHAT_TO_DO).toMatchFileSnapshot(`../../${file}`)

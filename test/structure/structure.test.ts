@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { findBreaches, findUnused } from './breaches.ts'
+import { findBreaches, findUnimported, findUnused } from './breaches.ts'
+import { entries } from './entries.ts'
+import { exportedOnly } from './rules.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -25,6 +27,12 @@ test('the source tree follows the structure rules', () => {
   expect(tree.size).toBeGreaterThan(150)
   expect(findBreaches(tree)).toEqual([])
   expect(findUnused(tree)).toEqual([])
+})
+
+// By itself, `vi.waitFor` gives up after a second, which is too short on a busy machine.
+test('tests wait with waitFor of test/wait-for.ts', () => {
+  const waiting = [...readTree()].filter(([, text]) => /\bvi\.waitFor\(/.test(text)).map(([path]) => path)
+  expect(waiting).toEqual(['test/wait-for.ts'])
 })
 
 test.each<[string, Record<string, string>, string[]]>([
@@ -56,6 +64,21 @@ test.each<[string, Record<string, string>, string[]]>([
 ])('the structure rules report %s', (_, files, breaches) => {
   const tree = new Map(Object.entries(files).map(([path, text]) => [`src/${path}`, text]))
   expect(findBreaches(tree)).toEqual(breaches)
+})
+
+test('each export of a file is imported by another file, or by applications', () => {
+  const files = [...entries.values()].map(file => file.slice(root.length))
+  expect(findUnimported(readTree(), files)).toEqual(Object.keys(exportedOnly))
+})
+
+test('an export that no file imports is reported', () => {
+  const used = 'export interface Used {}\nexport const both = 1\nexport async function* go() {}\nexport type Lost = 1'
+  const tree = new Map([
+    ['src/a/b.ts', used],
+    ['src/a/c.ts', `import {\n  both as other,\n  type Used,\n} from './b.ts'\nexport const c = 1`],
+    ['src/index.ts', `export * as all from './a/c.ts'\nexport const entry = 1`],
+  ])
+  expect(findUnimported(tree, ['src/index.ts'])).toEqual(['src/a/b.ts: go', 'src/a/b.ts: Lost'])
 })
 
 test('an import permission that no file uses is reported', () => {

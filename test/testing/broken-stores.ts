@@ -1,5 +1,5 @@
 import { changeOf, type SweepOptions } from '../../src/outbox/contract.ts'
-import { isWildcard } from '../../src/rules/name.ts'
+import { isWildcard, wildcardsAbove } from '../../src/rules/name.ts'
 import type { Change, ImportFindings, Registration, Team } from '../../src/rules/registration.ts'
 import type { ListPage } from '../../src/store/arguments.ts'
 import type { ImportRequest, LookUp, TransferRequest, TransferredRegistrations } from '../../src/store/contract.ts'
@@ -75,11 +75,12 @@ const leasing = (what: 'sweep' | 'save' | 'find', lease: number): Partial<Steps>
   lease: (milliseconds, by) => (by === what ? lease : milliseconds),
 })
 
-/** Leases all pending changes to a call that names their domains. */
+/** Leases all pending changes to a call that looks their domains up. */
 const leasingNames: Partial<Steps> = {
-  finishCall({ domains, lease }, { waiting }) {
+  finishCall({ domains, covered = [], lease }, { waiting }) {
+    const named = [...domains, ...covered.flatMap(wildcardsAbove)]
     for (const each of waiting.values())
-      if (domains.includes(each.change.domain)) each.due = Math.max(each.due, performance.now() + (lease ?? 0))
+      if (named.includes(each.change.domain)) each.due = Math.max(each.due, performance.now() + (lease ?? 0))
   },
 }
 
@@ -268,7 +269,10 @@ export const brokenStores: readonly BrokenStore[] = [
   ['finds-wildcards-exactly', 'finds a wildcard when a name below it is looked up',
     { matches: ({ domain: held }, domain) => held === domain || (isWildcard(held) && domain.endsWith(held.slice(1))) }],
   ['looks-up-thousands-of-names', 'looks up only a thousand names',
-    hiding((row, { domains }) => domains.indexOf(row.domain) >= 1000)],
+    hiding((row, { covered = [] }) => covered.flatMap(wildcardsAbove).indexOf(row.domain) >= 1000)],
+  ['finds-wildcards-above', 'finds wildcards only above names of at most 100 labels',
+    hiding(({ domain }, { covered = [] }) =>
+      covered.some(each => depth(each) > 100 && wildcardsAbove(each).includes(domain)))],
   ['below-others', 'returns names of other teams', { summarize: (own, others, ...rest) =>
       ({ ...summarize(own, others, ...rest), ownDomains: toDomains([...own, ...others]) }) }],
   ['below-own', "counts other teams' names as the team's own", { summarize: (own, others, ...rest) =>
@@ -492,6 +496,11 @@ export const brokenStores: readonly BrokenStore[] = [
     { choose: (waiting, request, now) => choose(waiting, { ...request, limit: 1000 }, now) }],
   ['pushes-in-batches', 'pushes all changes at once, ignoring batchSize', { batchSize: () => undefined }],
   ['teams-take-turns', 'pushes the changes that have been due the longest, whichever team has them', choosing(byDue)],
+  ['teams-with-nothing-due-take-no-turn', 'lets only a hundred teams take turns, whether or not their changes are due',
+    { choose(waiting, ...rest) {
+      const teams = [...new Set(waiting.map(({ change }) => change.teamId))].sort().slice(0, 100)
+      return choose(waiting.filter(({ change }) => teams.includes(change.teamId)), ...rest)
+    } }],
   ['each-sweep-in-a-new-process', 'remembers in the process how often a change was refused', {
     reopen: ({ rows, waiting }) => {
       const forgotten = [...waiting].map(([id, each]) => [id, { ...each, sweeps: 0, refusals: 0 }] as const)
@@ -665,6 +674,14 @@ export const brokenStores: readonly BrokenStore[] = [
   }],
   ['transfer-and-release', 'forgets the release of a former ID once the new ID has been released',
     { mustFollow: followed => followed?.follows === undefined || soundSteps.mustFollow(followed) }],
+  ['transfer-and-settle', 'forgets the release of a former ID once the registration of the new ID is settled',
+    wrapped((store, { waiting }) => ({
+      settlePending(options) {
+        for (const [domainId, { follows = '' }] of waiting)
+          if (options.domainIds.includes(follows)) waiting.delete(domainId)
+        return store.settlePending(options)
+      },
+    }))],
   ['race-of-transfers', 'runs transfers concurrently', lockUnless(areTransfers, mustTakeTurns)],
   ['race-of-transfers-under-a-limit', 'locks registrable domains, but not teams with a limit, in transfers',
     lockingDomainsOnly],

@@ -5,6 +5,7 @@ import { domainStoreSuite, managedStoreFeatures } from '../../src/testing/index.
 const cases = domainStoreSuite({
   createStore: setup => createMemoryStore(setup),
   features: [...managedStoreFeatures, 'import', 'transfer'],
+  timeLimit: 20_000,
 })
 
 describe('the memory store', () => {

@@ -7,7 +7,7 @@ import {
   type Push,
   type TakeRequest,
 } from '../../src/outbox/contract.ts'
-import { ancestorsOf, type Name } from '../../src/rules/name.ts'
+import { ancestorsOf, type Name, wildcardsAbove } from '../../src/rules/name.ts'
 import { isSeparated } from '../../src/rules/overlap.ts'
 import type { Change, LookUpResult, NamesBelow, Registration, Team } from '../../src/rules/registration.ts'
 import type { ListPage } from '../../src/store/arguments.ts'
@@ -235,11 +235,12 @@ export function createNaiveStore(setup: StoreSetup, changes: Partial<Steps> = {}
   let calls = 0
 
   function look(question: LookUp, hasWaited = false): LookUpResult {
-    const { domains, bases, teamId, needsCount } = question
+    const { domains, covered = [], bases, teamId, needsCount } = question
+    const asked = [...domains, ...covered.flatMap(wildcardsAbove)]
     const found = {
       ...(needsCount && { teamCount: steps.count(rows, teamId) }),
       registrations: rows
-        .filter(row => domains.some(domain => steps.matches(row, domain, question)))
+        .filter(row => asked.some(domain => steps.matches(row, domain, question)))
         .map(row => steps.toRegistration(row, tables)),
       below: bases.map(base => {
         const below = rows.filter(row => steps.isBelow(row, base))

@@ -9,6 +9,7 @@ import { createWebhook, MonitorUnavailableError, verifyWebhook } from '../../src
 import { createStore, rejection } from '../fixtures.ts'
 import { listen } from '../listen.ts'
 import { findFreePort } from '../postgres/free-port.ts'
+import { waitFor } from '../wait-for.ts'
 import { receive, toIds } from './receiver.ts'
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
@@ -197,7 +198,7 @@ test('a push times out after 15 seconds by default', async () => {
   onTestFinished(() => void vi.useRealTimers())
   const fetch = vi.fn(() => new Promise<never>(() => {}))
   const pushing = rejection(createWebhook({ url: 'https://monitor.test/', secret, fetch })(changes(1)))
-  await vi.waitFor(() => expect(fetch).toHaveBeenCalled())
+  await waitFor(() => expect(fetch).toHaveBeenCalled())
   await vi.advanceTimersByTimeAsync(15_000)
   expect(await pushing).toMatchObject({ message: 'The monitor did not respond within 15000 ms' })
 })

@@ -28,7 +28,7 @@ beforeAll(async () => {
   const pool = new Pool(database.config)
   await migrate({ database: throughFirst(pool), schema })
   await pool.end()
-}, 60_000)
+})
 afterAll(async () => {
   await database?.remove()
   await rm(folder, { recursive: true })

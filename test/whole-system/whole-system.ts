@@ -1,4 +1,4 @@
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 import type { KeyRecord } from '../../src/index.ts'
 import { generateApiKey } from '../../src/keys/api-key.ts'
 import { eachRegistration } from '../../src/operations/each-registration.ts'
@@ -10,6 +10,7 @@ import { findFreePort } from '../postgres/free-port.ts'
 import { ENDED, startNodes } from '../postgres/nodes.ts'
 import { createRandom } from '../random.ts'
 import { covers } from '../rules/brute-force.ts'
+import { waitFor } from '../wait-for.ts'
 import { createMonitorProcess, secret } from '../webhook/monitor-process.ts'
 import { createReader } from './operator.ts'
 import { type Owner, startOwner, type Tally } from './owners.ts'
@@ -127,7 +128,7 @@ export async function expectNothingLost(system: System): Promise<void> {
     await Promise.all(nodes.all.map(node => node.start(config)))
     const former = Object.keys(await monitor.watched())
     let corrections = 0
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       corrections += await correctMonitor()
       const registered = new Set((await listAll()).map(({ domainId }) => domainId))
       const watched = Object.keys(await monitor.watched())
@@ -159,12 +160,12 @@ export async function expectNothingLost(system: System): Promise<void> {
   const report = () => console.info({ kills, ...total(owners), SEED: seed })
   const reporting = setInterval(report, MINUTE)
   try {
-    await vi.waitFor(() => expect(total(owners).deleted).toBeGreaterThan(0), SETTLED)
+    await waitFor(() => expect(total(owners).deleted).toBeGreaterThan(0), SETTLED)
     await killEverything(DURATION / 2)
     if (system.restore) await moveToRestored(() => system.restore?.() as Promise<object>)
     await killEverything(DURATION / 2)
     await Promise.all(owners.map(owner => owner.stop()))
-    await vi.waitFor(async () => expect(await registry.countPending()).toBe(0), SETTLED)
+    await waitFor(async () => expect(await registry.countPending()).toBe(0), SETTLED)
 
     const registered = await listAll()
     expect(await monitor.watched()).toEqual(Object.fromEntries(registered.map(each => [each.domainId, each.domain])))

@@ -25,6 +25,7 @@ export default {
   Layout,
   enhanceApp({ app }) {
     app.component('LiveElement', LiveElement)
-    app.component('Playground', Playground)
+    // Not `Playground`: in excerpts of the search, where it is not registered, Vue would take the page for it.
+    app.component('LivePlayground', Playground)
   },
 }

@@ -4,73 +4,47 @@ import { mapCharacter } from '../idna/mapping.ts'
 import { MAX_LABEL_LENGTH, MAX_NAME_LENGTH } from '../ldh-name.ts'
 import { nameCharacter, quote } from '../quote.ts'
 import { suffixList } from '../suffix-list-version.ts'
+import type { Meant } from './meant.ts'
 import type { Mistake } from './mistake.ts'
-import { dropPath, lines, type MistakeKind, rows } from './table.ts'
+import { lines, type MistakeKind, rows } from './table.ts'
 
 /**
  * Explains why an input is not a hostname.
  *
  * @param sent Trimmed, without a trailing dot.
  * @param fault The fault in the labels of the input; for a wildcard, in the labels after `*.`.
+ * @param meant What the input names.
  */
-export function explainInvalid(sent: string, fault: LabelFault): Mistake {
+export function explainInvalid(sent: string, fault: LabelFault, meant?: Meant): Mistake {
   const foreignDot = /^\*[\u3002\uff0e\uff61]/.exec(sent)?.[0].slice(1)
   if (foreignDot !== undefined) {
     const problem = `has the dot ${nameCharacter(foreignDot)} after its "*" in place of "."`
-    return { reason: 'wildcard_dot', problem, details: { character: foreignDot }, meant: `*.${sent.slice(2)}` }
+    return { reason: 'wildcard_dot', problem, details: { character: foreignDot } }
   }
   const line = lines.find(({ pattern }) => pattern.test(sent))
-  if (line !== undefined) return toMistake(line, sent, false)
-  const whole = sent.split(dots).join('.')
-  if (containsSeveral(whole)) {
-    const advice = 'Enter each as a separate entry'
+  if (line !== undefined) return toMistake(line, sent)
+  const advice = 'Enter each as a separate entry'
+  if (meant?.hasNetwork) {
+    const problem = 'contains a prefix, which stands for a range of IP addresses'
+    return { reason: 'address_range', problem, advice: 'Enter each address as a separate entry' }
+  }
+  if (meant?.isList) {
     return { reason: 'several_hostnames', problem: 'contains several hostnames', advice }
   }
-  const isWildcard = /^\*\.\S/.test(whole)
-  const text = isWildcard ? whole.slice(2) : whole
+  const whole = sent.split(dots).join('.')
+  const text = whole.replace(/^\*\.(?=\S)/, '')
   const row = rows.find(({ pattern }) => pattern.test(text))
-  return row === undefined ? explainFault(fault, whole) : toMistake(row, text, isWildcard)
+  return row === undefined ? explainFault(fault, whole) : toMistake(row, text)
 }
 
-function toMistake(row: MistakeKind, text: string, isWildcard: boolean): Mistake {
-  const { reason, problem, advice, source, pattern, repair, isGuess } = row
-  const meant = repair?.(text, isWildcard)?.trim()
+function toMistake({ reason, problem, advice, source, pattern, isLine }: MistakeKind, text: string): Mistake {
   const character = problem === undefined ? findForeign(pattern.exec?.(text)?.[0] ?? '') : undefined
-  return {
-    advice,
-    ...(character === undefined ? { problem: problem ?? '', details: { source } } : describeCharacter(character)),
-    reason,
-    isGuess,
-    meant: meant && isWildcard && !meant.startsWith('*.') ? `*.${meant}` : meant,
-  }
+  const description =
+    character === undefined ? { problem: problem ?? '', details: { source } } : describeCharacter(character)
+  return { advice, ...description, reason, isLine }
 }
 
 const findForeign = (text: string) => /[^\0-\x7f]/u.exec(text)?.[0]
-
-/**
- * Returns whether separators divide the input into several strings that contain dots. Dots in paths and queries do not
- * count.
- */
-function containsSeveral(text: string): boolean {
-  let names = 0
-  for (const word of text.split(/\s+|[,;|\u3001\uff0c\uff1b](?=[a-z]+:\/\/)/i)) {
-    const isEMailAddress = word.includes('@') && !word.includes('://')
-    if (!word.includes('.') || isEMailAddress) continue
-    const parts = dropPath(word.replace(/^[a-z]+:\/\//i, '')).split(separator)
-    names += parts.filter(looksLikeName).length
-    if (names > 1) return true
-  }
-  return false
-}
-
-const separator = /[\s,;|\u3001\uff0c\uff1b]/
-
-/** Neither a version such as `v2.0` nor an abbreviation such as `e.g.` is a name. */
-function looksLikeName(part: string): boolean {
-  const labels = part.replace(/\.$/, '').split('.')
-  const isAddress = labels.length > 3 && labels.slice(-3).every(label => /^\d+$/.test(label))
-  return Boolean(labels.at(isAddress ? -4 : -2)) && (isAddress || /\D./s.test(labels.at(-1) ?? ''))
-}
 
 /** Explains the fault in a label, if no other mistake was found in the input. */
 function explainFault(fault: LabelFault, whole: string): Mistake {

@@ -1,7 +1,7 @@
 /**
  * Why an input cannot be registered as a hostname: one stable word for each rule and for each mistake that is
- * recognized. Within a major version, a word keeps its meaning, and new words may be added. `docs/reasons.md` lists
- * them all, with their additional fields.
+ * recognized. Within a major version, a word keeps its meaning, and new words may be added. `docs/reasons-list.md`
+ * lists them all, with their additional fields.
  */
 export type HostnameReason = ListedReason | NotationReason | CharacterReason | LabelReason
 
@@ -121,8 +121,10 @@ export interface Mistake {
   /** What to do, if it is not clear what was {@link meant}: a sentence without its full stop. */
   readonly advice?: string | undefined
   readonly details?: HostnameDetails | undefined
-  /** The input without this mistake, but perhaps with others. */
+  /** The name or address that a well-formed one stands for. */
   readonly meant?: string | undefined
-  /** Whether a person must confirm what was {@link meant}: it is not just another notation of the same host. */
+  /** Whether a person must confirm what was {@link meant}. */
   readonly isGuess?: boolean | undefined
+  /** Whether the input is a line of a file, of which only the sender knows which names are meant. */
+  readonly isLine?: boolean | undefined
 }

@@ -2,5 +2,5 @@
 export function dropList(element, list) {
   const dataTransfer = new DataTransfer()
   dataTransfer.setData('text/plain', list)
-  element?.shadowRoot?.querySelector('[part=add]')?.dispatchEvent(new DragEvent('drop', { dataTransfer }))
+  element?.dispatchEvent(new DragEvent('drop', { dataTransfer, cancelable: true }))
 }

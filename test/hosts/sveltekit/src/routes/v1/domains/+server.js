@@ -3,6 +3,7 @@ import { domainsHandler } from 'domain-registration/fetch'
 import { createWebhook } from 'domain-registration/webhook'
 import { env } from '$env/dynamic/private'
 
+export const trailingSlash = 'ignore'
 let handle
 
 /** Creates the handler at the first request, because a build loads this module without the server's environment. */

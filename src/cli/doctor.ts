@@ -120,7 +120,7 @@ const adviceFor: ReadonlyMap<string, string> = new Map([
   ['25006', 'Set default_transaction_read_only = off where it was set to on: for the server, the database or the role'],
   ['28P01', 'Fix the password in the address'],
   ['53100', 'Free space on the disk of the database'],
-  ['53300', 'Close connections, make pools smaller, or raise max_connections'],
+  ['53300', 'Close connections, make pools smaller, or raise the limit of the server, the role or the database'],
   ['55P03', `A table is locked. Find out who holds the lock, with the query in ${page('runbook.md')}`],
 ])
 

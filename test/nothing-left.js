@@ -14,7 +14,7 @@
  * program reports the processes and files that remain. It ends these processes and removes the folder, even if it gets
  * a signal to end.
  */
-import { execFile, spawn } from 'node:child_process'
+import { execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmodSync,
@@ -97,7 +97,15 @@ async function clear(folder) {
   for (let left = await findRemaining(folder, GRACE); left.length > 0; left = await findRemaining(folder, GRACE)) {
     signal(left, 'SIGKILL')
   }
+  for (const disk of findDisks(folder)) execFileSync('umount', ['-l', disk])
   rmSync(folder, { recursive: true, force: true })
+}
+
+/** The small disks below a folder that tests have mounted, and that a signal kept them from unmounting. */
+function findDisks(folder) {
+  if (!existsSync('/proc/mounts')) return []
+  const mounts = readFileSync('/proc/mounts', 'utf8').matchAll(/^\S+ (\S+)/gm)
+  return [...mounts].map(([, disk]) => disk).filter(disk => disk.startsWith(`${folder}/`))
 }
 
 function signal(processes, name) {

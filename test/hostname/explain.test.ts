@@ -142,20 +142,23 @@ describe('messages', () => {
 
 /** Normalizes compatibility characters, separators in place of dots, and invisible characters in an input. */
 function spell(text: string): string {
-  return text
-    .replace(/^[①❶]/, '')
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, '')
-    .replace(/\[\.\]|\(\.\)|\[dot\]|\(dot\)| dot |\\\.|。/g, '.')
-    .replace(/(?<![\p{L}\p{N}])__?([^_]+)__?(?![\p{L}\p{N}])/gu, '$1')
-    .replace(/^(?:[^\p{L}\p{N}]*[0-9]+[.)]\s+|[-+#•·]+\s*)/u, '')
-    .replace(/\\+052(?=\.)/g, '*')
-    .replace(/[‐‑‒–—−]/g, '-')
-    .replace(/\s*\.\s*/g, '.')
-    .replace(/\.{2,}/g, '.')
-    .replace(/\b0+(?=[0-9])/g, '')
-    .normalize('NFC')
+  return (
+    text
+      .replace(/^[①❶]/, '')
+      .normalize('NFKC')
+      .toLowerCase()
+      .replace(/[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, '')
+      .replace(/\[\.\]|\(\.\)|\[dot\]|\(dot\)| dot |\\\.|。/g, '.')
+      .replace(/(?<![\p{L}\p{N}])__?([^_]+)__?(?![\p{L}\p{N}])/gu, '$1')
+      // What follows the number of a list is a name: `1. example.com`, but `163. com` is a name with a space in it.
+      .replace(/^(?:[^\p{L}\p{N}]*[0-9]+[.)]\s+(?=\S+\.)|[-+#•·]+\s*)/u, '')
+      .replace(/\\+052(?=\.)/g, '*')
+      .replace(/[‐‑‒–—−]/g, '-')
+      .replace(/\s*\.\s*/g, '.')
+      .replace(/\.{2,}/g, '.')
+      .replace(/\b0+(?=[0-9])/g, '')
+      .normalize('NFC')
+  )
 }
 
 /** Top-level labels that can only be typos. */
@@ -278,6 +281,31 @@ describe('a suggestion', () => {
   })
 })
 
+test.each([
+  ...[
+    'ws://$/chat',
+    'ftps://$/',
+    'sftp://$/home',
+    'git://$/site.git',
+    'ldap://$',
+    'ldaps://$:636/dc=example',
+    'tcp://$:1883',
+  ],
+  ...['smtp://$:587', 'imap://$:143', 'mysql://root@$/app', 'mariadb://$:3306', 'postgresql://app@$:5432/app?ssl=true'],
+  ...[
+    'mongodb://app:secret@$:27017',
+    'rediss://:secret@$:6380/0',
+    'amqp://$',
+    'amqps://$/vhost',
+    'mqtt://$',
+    'mqtts://$:8883',
+  ],
+  'feed://$/rss',
+])('a URL of a service names its host: %s', url => {
+  const read = classifyHostname(url.replace('$', 'db.example.com'))
+  expect(read).toMatchObject({ suggestion: 'db.example.com', certain: true })
+})
+
 describe('several hostnames', () => {
   test.each([
     ['example.com, example.org', ['example.com', 'example.org']],
@@ -288,6 +316,7 @@ describe('several hostnames', () => {
     ['| example.com | example.org |', ['example.com', 'example.org']],
     ['["example.com","example.org"]', ['example.com', 'example.org']],
     ['8.8.8.8 and 8.8.4.4', ['8.8.8.8', '8.8.4.4']],
+    ['example.com or example.org', ['example.com', 'example.org']],
   ])('are all listed: %j', (input, hosts) => {
     const classification = classifyHostname(input)
     expect(classification).toMatchObject({ reason: 'several_hostnames', hosts })

@@ -2,6 +2,7 @@ import { isLetterOrDigit } from '../idna/characters.ts'
 import { toALabels } from '../idna/labels.ts'
 import { isPlainName } from '../ldh-name.ts'
 import { isInPublicDns, readSuffix, specialUseTopLevels } from '../public-suffix.ts'
+import { isMailProvider } from './mail-providers.ts'
 import { isAddress, readTokens, type Token } from './tokens.ts'
 
 /** A text, and whether a person must confirm that it means the same as what was sent. */
@@ -52,9 +53,10 @@ export function readMeant(sent: string): Meant {
     const { text, isGuess } = spell(host.text)
     hosts.set(text.toLowerCase().replace(/\.$/, ''), { text, isGuess: isGuess || isDoubtful })
   }
+  const isShared = kinds.has('user') && named.some(({ text }) => isMailProvider(text))
   return {
     hosts: [...hosts.values()],
-    isClear: !kinds.has('network') && !kinds.has('unclear') && (!hasWordsBeside || mayHaveWords),
+    isClear: !kinds.has('network') && !kinds.has('unclear') && (!hasWordsBeside || mayHaveWords) && !isShared,
     isList: hosts.size > 1 && !isMail && !isLink,
     hasNetwork: kinds.has('network'),
   }
@@ -66,7 +68,6 @@ export function readMeant(sent: string): Meant {
  */
 function withoutFiles(tokens: readonly Token[]): readonly Token[] {
   const hosts = tokens.filter(({ kind }) => kind === 'host')
-  if (hosts.length < 2) return tokens
   const topLevels = [...new Set(hosts.map(({ text }) => lastWordOf(text)))]
   const isUnknown = (label = '') => label !== '' && !specialUseTopLevels.has(label) && !isInPublicDns(label)
   const unknown = new Set(topLevels.filter(isUnknown))
@@ -85,15 +86,13 @@ function withoutFiles(tokens: readonly Token[]): readonly Token[] {
 const lastWordOf = (name: string) => /(?<=^|\.)[a-z][a-z\d]*(?=\.?$)/.exec(name.toLowerCase())?.[0]
 
 const invisible = /[\u061c\u200b\u200e\u200f\u202a-\u202c\u2060-\u2069\ufeff]/g
-const adBlockerRule = /^(?:@@)?\|\|([^|^$/]+)\^?(?:\$.*)?$/
+export const adBlockerRule = /^(?:@@)?\|\|([^|^$/]+)\^?(?:\$.*)?$/
 
 /** Undoes what people and programs do to a whole text. */
 function undoNotation(sent: string): Spelling {
   let text = sent.replace(invisible, '')
   if (/^[\0-\x7f\u200c\u200d]*$/.test(text)) text = text.replace(/[\u200c\u200d]/g, '')
-  text = text
-    .replace(/\[\.\]|\(\.\)|\[dot\]|\(dot\)|[\u2024\ufe52]/gi, '.')
-    .replace(/^h(?:xx|tt)p(s?)\[?:\]?/i, 'http$1:')
+  text = text.replace(/\[\.\]|\[dot\]|\(dot\)|[\u2024\ufe52]/gi, '.').replace(/^h(?:xx|tt)p(s?)\[?:\]?/i, 'http$1:')
   text = text.replace(/(?<!\\)\\+052(?=\.)/, '*')
   if (!/[^\\]\./.test(text)) text = text.replace(/\\\./g, '.').replace(/^\^|\$$/g, '')
   const [, rule] = adBlockerRule.exec(text) ?? []
@@ -128,11 +127,10 @@ function isRegistrable(text: string): boolean {
  * domains belong to the word before it.
  */
 function joinAtDots(text: string): string {
-  if (!/\s\.|\.\s/.test(text)) return text
   const parts = text.split(/\s+/)
   const belong = (part: string, next: string) =>
     (next.startsWith('.') && !part.endsWith('.')) ||
-    /^(?:\.|www\.|\*\.)$/i.test(part) ||
+    /^(?:www|\*)\.$/i.test(part) ||
     (part.endsWith('.') && endsName(next))
   return parts.every((part, index) => index === 0 || belong(parts[index - 1] ?? '', part)) ? parts.join('') : text
 }

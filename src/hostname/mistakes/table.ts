@@ -1,6 +1,7 @@
 import { readIPv4, readIPv6 } from '../address.ts'
+import { adBlockerRule } from './meant.ts'
 import { FULL_NAME, type HostnameReason } from './mistake.ts'
-import { bullets, scheme } from './tokens.ts'
+import { bullets, command, commentMark, fieldNames, listMark, nameField, scheme } from './tokens.ts'
 import { isZoneFileLine } from './zone-file-line.ts'
 
 /** A kind of mistake: how to recognize it, and its description. What was meant is read from the text's tokens. */
@@ -37,7 +38,7 @@ export const lines: readonly MistakeKind[] = [
   },
   {
     reason: 'remark',
-    pattern: /^(?:\d+\.\d+\.\d+\.\d+|[\da-f]*:[\da-f:]*:[\da-f]*)\s+(?!(?:and|or|to)$)[a-z][\w-]*$/i,
+    pattern: /^(?:\d+\.\d+\.\d+\.\d+|[\da-f]*:[\da-f:]*:[\da-f]*)\s+[a-z][\w-]*$/i,
     problem: 'has a comment after it',
   },
   {
@@ -49,12 +50,12 @@ export const lines: readonly MistakeKind[] = [
   },
   {
     reason: 'ad_blocker_rule',
-    pattern: /^(?:@@)?\|\|[^|^$/]+\^?(?:\$.*)?$/,
+    pattern: adBlockerRule,
     problem: 'is a rule from the filter list of an ad blocker',
   },
   {
     reason: 'command',
-    pattern: /^(?:curl|wget|ping|dig|nslookup|traceroute|tracert|mtr|whois|telnet|ssh)\s/,
+    pattern: command,
     problem: 'looks like a command',
     advice: HOSTNAME_IN_IT,
   },
@@ -86,12 +87,9 @@ export const rows: readonly MistakeKind[] = [
 
   // Punctuation around a name, from lists, configuration files, spreadsheets and e-mail.
   { reason: 'markdown_link', pattern: /^\[[^\]]*\]\([^)]*\)$/, problem: 'is a link in Markdown' },
-  { reason: 'list_item', pattern: /^(?:[-+]|[0-9]+[.)])\s+(?![\s.])/, problem: 'begins like a list item' },
-  {
-    reason: 'list_item',
-    pattern: /^(?:\*|#+|\/\/)\s+(?![\s.])/,
-    problem: 'begins like a list item or a comment',
-  },
+  { reason: 'leading_separator', pattern: /^[,;|\u3001\uff0c\uff1b\u060c\u061b]/, problem: 'begins with a separator' },
+  { reason: 'list_item', pattern: listMark, problem: 'begins like a list item' },
+  { reason: 'list_item', pattern: commentMark, problem: 'begins like a list item or a comment' },
   { reason: 'bullet', pattern: bullets, problem: 'begins with a bullet' },
   {
     reason: 'remark',
@@ -100,12 +98,11 @@ export const rows: readonly MistakeKind[] = [
   },
   {
     reason: 'html_reference',
-    pattern: /^[^/?#]*&(?:#\d+|#x[\da-f]+|[a-z]{2,8});/i,
+    pattern: /^[^/?#]*&(?:#\w+|[a-z]{2,8});/i,
     problem: 'contains an HTML character reference, which is not decoded',
     advice: 'Enter the character itself',
   },
   { reason: 'equals_sign', pattern: /^=/, problem: 'begins with "="', advice: FULL_NAME },
-  { reason: 'leading_separator', pattern: /^[,;|\u3001\uff0c\uff1b\u060c\u061b]/, problem: 'begins with a separator' },
   {
     reason: 'trailing_punctuation',
     pattern: /^[^,;!|\u3001\uff0c\uff1b\u060c\u061b]*[,;!|\u3001\uff0c\uff1b\u060c\u061b]+$/,
@@ -122,18 +119,9 @@ export const rows: readonly MistakeKind[] = [
     reason: 'typographic_quote',
     pattern: /^[\u2018-\u201f\u00ab\u2039\u300c\u300e]+|[\u2018-\u201f\u00bb\u203a\u300d\u300f]$/,
   },
-  {
-    reason: 'field_name',
-    pattern:
-      /^(?:dns|(?:host_?|server_?|c)?name|host|domain|url|site|fqdn|cn|website)\s*[:=](?!\/\/)\s*(?=\D|\d[\w-]*\.)/i,
-    problem: 'begins with a field name',
-  },
-  // A word before white space may be anything, so only a few words count as field names.
-  {
-    reason: 'field_name',
-    pattern: /^(?:(?:server_?|host_)name\s+(?=\D)|(?:host|domain|url|site|website)\s+(?=[a-z]+:\/\/))/i,
-    problem: 'begins with a field name',
-  },
+  ...[nameField, ...fieldNames].map(
+    pattern => ({ reason: 'field_name', pattern, problem: 'begins with a field name' }) as const,
+  ),
   {
     reason: 'setting',
     pattern: /^(?:[\w-]+\s*=\s*\S|[\w-]+:\s(?!\s*[^\s@]+@[^\s@]+$))/,
@@ -144,7 +132,7 @@ export const rows: readonly MistakeKind[] = [
   // A name in another notation.
   {
     reason: 'defanged',
-    pattern: /\[\.\]|\(\.\)|\[dot\]|\(dot\)|^hxxps?\[?:|^https?\[:\]/i,
+    pattern: /\[\.\]|\[dot\]|\(dot\)|^hxxps?\[?:|^https?\[:\]/i,
     problem: 'is defanged (written so that it is not a link)',
   },
   {
@@ -183,7 +171,7 @@ export const rows: readonly MistakeKind[] = [
   },
   {
     reason: 'port',
-    pattern: /^(?:[^:]*|\[[^\]]*\]):\s*(?:\d+|\*|https?|ssh|s?ftp|smtps?|imaps?|pop3s?|ldaps?)$/i,
+    pattern: /^(?:[^:]*|\[[^\]]*\]):\s*(?:\d+|\*|https?)$/i,
     problem: 'contains a port',
   },
   { reason: 'port', pattern: /^[^:.]+\.[^:]+::\d+$/, problem: 'contains a port after two colons' },
@@ -205,12 +193,12 @@ export const rows: readonly MistakeKind[] = [
   // In a row of a table, later columns may contain spaces.
   {
     reason: 'separator',
-    pattern: /^[^\s,;|]+[,;|\t]\S|^[^\s,;|]*[,;|]\S*$/,
+    pattern: /^[^\s,;|]+[,;|\t]\S/,
     problem: 'contains a separator, as between the columns of a table',
     advice: 'Enter one hostname, without separators',
   },
   { reason: 'space', pattern: /\s/, problem: 'contains a space', advice: WITHOUT_SPACES },
-  { reason: 'star_character', pattern: /^[\u204e\u2217\u2731\ufe61\uff0a](?=\.)/ },
+  { reason: 'star_character', pattern: /^[\u204e\u2217\u2731\ufe61\uff0a]/ },
   { reason: 'wildcard_alone', pattern: /^\*$/, problem: 'is a wildcard without a name', advice: WILDCARD },
   {
     reason: 'misplaced_star',
@@ -251,9 +239,8 @@ function isShortened(text: string): boolean {
 /** An address and names, separated by white space, perhaps with a comment. A single word may also be a remark. */
 function isHostsFileLine(text: string): boolean {
   const [first = '', ...names] = text.replace(/#.*/s, '').trim().split(/\s+/)
-  const isNumber = /^(?:0x|\d+\.|[\da-f]*:)/i.test(first)
+  const isNumber = /^(?:\d+\.|[\da-f]*:)/i.test(first)
   const address = isNumber ? (readIPv4(first) ?? readIPv6(first.toLowerCase())) : null
   if (address === null || !names.every(name => /^[a-z\d][\w.-]*$/i.test(name))) return false
-  const isName = (name: string) => /localhost$/i.test(name) || (name.includes('.') && !/\d$/.test(name))
-  return names.some(isName) || (names.length === 1 && address.reserved !== null)
+  return address.reserved !== null || names.some(name => name.includes('.') && !/\d$/.test(name))
 }

@@ -2,7 +2,6 @@ import { endsInNumber, readIPv4, readIPv6 } from '../address.ts'
 import { isLetterOrDigit } from '../idna/characters.ts'
 import { dots, toALabels } from '../idna/labels.ts'
 import { isInPublicDns } from '../public-suffix.ts'
-import { isMailProvider } from './mail-providers.ts'
 
 /**
  * A part of a text.
@@ -38,38 +37,39 @@ export interface Token {
 /** Patterns, tried in order. */
 type Grammar = readonly (readonly [Token['kind'], RegExp])[]
 
-const words =
-  /^[^\s,;|\u3001\uff0c\uff1b\u060c\u061b"'`<>(){}[\]\\/?#@:=&\u2018-\u201f\u00ab\u00bb\u2039\u203a\u300c-\u300f]+/i
+/** What ends a word. */
+const marks =
+  /[\s,;|\u3001\uff0c\uff1b\u060c\u061b"'`<>(){}[\]\\/?#@:=&\u2018-\u201f\u00ab\u00bb\u2039\u203a\u300c-\u300f]/
 
-/** The same anywhere. */
-const allWords =
-  /[^\s,;|\u3001\uff0c\uff1b\u060c\u061b"'`<>(){}[\]\\/?#@:=&\u2018-\u201f\u00ab\u00bb\u2039\u203a\u300c-\u300f]+/g
+/** Returns what is before the first match of a pattern. */
+const until = (text: string, end: RegExp) => text.slice(0, end.exec(text)?.index)
 
 /**
  * A scheme and its slashes, as in URLs or as people mistype them: `https://`, `jdbc:mysql://`, `//`, `http:/`,
  * `https//:`, `http(s)://`, `://`.
  */
 export const scheme =
-  /^(?:(?:[a-z*][a-z0-9+-]*[:\uff1a]){1,3}[\\/]{2,}|:?\/{2,}|http\(s\):[\\/]{2,}|https?(?:[:;][\\/]*|[\\/]+:?[\\/]*))/i
+  /^(?:(?:[a-z*][a-z\d+-]*[:\uff1a]){1,3}[\\/]{2,}|:?\/{2,}|http\(s\):[\\/]{2,}|https?(?:[:;][\\/]*|[\\/]+)(?![\\/.]))/i
+
+/** What is called so may be something else. */
+export const nameField = /^name\s*[:=]\s*(?=\D|\d[\w-]*\.)/i
+/** With a sign after it, or in front of white space: `Host: `, `url": "`, `ServerName `. */
+export const fieldNames: readonly RegExp[] = [
+  /^(?:dns|host_?name|host|domain|url|cn)"?\s*[:=](?!\/\/)\s*(?=\D|\d[\w-]*\.)/i,
+  /^(?:(?:server_?|host_)name\s+(?=[^\d\s.])|host\s+(?=[a-z]+:\/\/))/i,
+]
 
 const anywhere: Grammar = [
-  // Most names: no other pattern finds anything in one, so this one saves trying them.
-  ['words', /^[a-z\d-]+(?:\.[a-z\d-]+)+(?=[\s,;"')]|$)/i],
-  ['space', /^\s+/i],
-  ['separator', /^(?:[,;|\u3001\uff0c\uff1b\u060c\u061b]|(?:and|or|&|->)(?!\S))\s*/i],
-  [
-    'markup',
-    /^"?(?:dns|(?:host_?|server_?|c)name|host|domain|url|site|fqdn|cn|website)"?\s*[:=](?!\/\/)\s*(?=\D|\d[\w-]*\.)/i,
-  ],
-  ['markup', /^(?:(?:server_?|host_)name\s+(?=\D)|(?:host|domain|url|site|website)\s+(?=[a-z]+:\/\/))/i],
-  ['markup', /^(?:<a\s[^<>]*?href\s*=\s*(?=["'])|<\/?(?:a|b|i|u|p|li|td|tr|em|span|strong|code|div)(?:\s[^<>]*)?>)/i],
-  ['markup', /^[*_~]+(?=[a-z]+:\/\/)/i],
+  ['space', /^\s+/],
+  ['separator', /^(?:[,;|\u3001\uff0c\uff1b\u060c\u061b]\s*|(?:and|or)\s+(?![\s.]))/i],
+  // They begin nothing else.
+  ['markup', /^["'`(){}>]/],
+  ...fieldNames.map(pattern => ['markup', pattern] as const),
+  ['markup', /^(?:mailto:|=\s*hyperlink\s*\(|[*_]+(?=[a-z]+:\/\/)|<(?:a\s[^<>]*?href\s*=\s*(?=["'])|\/?(?:a|li)>))/i],
   ['scheme', scheme],
-  ['user', /^[^\s\\/?#,;|"'<>()]*@/i],
+  ['user', /^[^\s\\/?#,;|"'<>()]*@/],
   ['host', /^\[?[\da-f]*:[\da-f]*:[\da-f:.]*(?:%[^\s/\]]*)?\]?\.?/i],
-  ['unclear', /^(?:&(?:#\w+|[a-z]{2,8});|[\\/?#]\S*)/i],
-  ['words', words],
-  ['markup', /^[\s\S]/i],
+  ['unclear', /^[\\/?#]\S*/],
 ]
 
 /**
@@ -81,70 +81,86 @@ export const symbols = /^[①-⑳⓪-⓿❶-➓■□▷-▻◆◇○●◦★�
 /** These, and marks that begin no name. */
 export const bullets = /^[·•‣⁃▪①-⑳⓪-⓿❶-➓■□▷-▻◆◇○●◦★☆☐☒✓✗✘➢➤]+\s*/
 
-/** Before the first host or word. */
+/** In front of a name. */
+export const listMark = /^(?:[-+]|\d+[.)])\s+(?![\s.])/
+/** In front of a name, or of a remark. */
+export const commentMark = /^(?:\*|#+|\/\/|;)\s+(?![\s.])/
+/** With its options. A word before white space and a dot may be the first label: `ping .example.com`. */
+export const command = /^(?:curl|wget|ping|dig|nslookup|whois|ssh)\s+(?:-\S+\s+)*(?![\s.])/
+
+/** Before the first letter, host or word. */
 const atStart: Grammar = [
-  ['doubtful', /^(?:(?:\*|#+|\/\/|;)\s+(?![\s.])|name\s*[:=]\s*(?=\D|\d[\w-]*\.))/i],
-  ['scheme', /^\\\\/i],
-  ['markup', /^(?:(?:[-+]|[0-9]+[.)])\s+(?![\s.])|(?:>\s*)+)/i],
+  ['doubtful', commentMark],
+  ['doubtful', nameField],
+  ['scheme', /^\\\\/],
+  ['markup', listMark],
   ['markup', bullets],
-  ['markup', /^(?:curl|wget|ping|dig|nslookup|traceroute|tracert|mtr|whois|telnet|ssh)\s+(?:-\S+\s+)*/i],
-  ['markup', /^(?:=\s*hyperlink\s*\(|mailto:)/i],
+  ['markup', command],
 ]
 
 /** After a host or a word. */
 const after: Grammar = [
-  ['port', /^(?::\s*(?:\d+|\*|https?|ssh|s?ftp|smtps?|imaps?|pop3s?|ldaps?)(?![\w.-])|::\d+(?![\w:]))/i],
+  ['port', /^(?::\s*(?:\d+|\*|https?)(?![\w.-])|::\d+(?![\w:]))/i],
   ['path', /^(?::?\/|[\\?#]|:(?=[^\s:\d]\S*\/))/i],
   ['comment', /^\s+(?:#|\/\/|;|\(|[\u2013\u2014-]+\s)/i],
 ]
 
 /** Finds the token at the start of a text. */
 function read(grammar: Grammar, text: string): Token | undefined {
-  for (const row of grammar) {
-    const found = row[1].exec(text)
-    if (found !== null) return { kind: row[0], text: found[0] }
+  for (const [kind, pattern] of grammar) {
+    const found = pattern.exec(text)
+    if (found !== null) return { kind, text: found[0] }
   }
   return undefined
 }
 
+/** Reads a word or a mark, unless a pattern finds more: in a name, none does, if no sign such as "@" follows it. */
+function readAnywhere(text: string): Token {
+  const word = until(text, marks)
+  const isName = dots.test(word) && /^[^@:=&[\]{}`]?$/.test(text.charAt(word.length))
+  const token =
+    word === '' ? ({ kind: 'markup', text: text.charAt(0) } as const) : ({ kind: 'words', text: word } as const)
+  return isName ? token : (read(anywhere, text) ?? token)
+}
+
 /** Enough for a list of 50 hosts. A text with more is not read to its end. */
 const MAX_TOKENS = 100
+/** Of several e-mail addresses, no host is meant more than another. */
 const MAX_HOSTS_OF_MAIL = 3
 
 /**
  * Reads a text from left to right. Each character is in one token, up to a comment, of which only hosts are read, or up
- * to {@link MAX_TOKENS}.
+ * to one of the limits.
  */
 export function readTokens(text: string): Token[] {
   const tokens: Token[] = []
   let hasBegun = false
   let isComment = false
-  let isUnclear = false
   let isMail = false
   const hosts = new Set<string>()
   /** The last bracket or quotation mark. */
   let opening = ''
   for (let at = 0; at < text.length; ) {
-    // Of several e-mail addresses, no host is meant more than another.
-    if (tokens.length === MAX_TOKENS || (isMail && hosts.size > MAX_HOSTS_OF_MAIL))
-      return [...tokens, { kind: 'unclear', text: text.slice(at) }]
-    const previous = tokens.at(-1)?.kind
-    const isAfter = previous === 'host' || previous === 'words' || previous === 'port' || previous === 'path'
     const rest = text.slice(at)
-    const found = isAfter ? read(after, rest) : hasBegun ? undefined : read(atStart, rest)
-    const token = refine(found ?? (read(anywhere, rest) as Token), rest, tokens, opening)
+    if (tokens.length === MAX_TOKENS || (isMail && hosts.size > MAX_HOSTS_OF_MAIL))
+      return [...tokens, { kind: 'unclear', text: rest }]
+    const token = readToken(rest, tokens, hasBegun, opening)
     if (token.kind === 'markup' && token.text.length === 1) opening = token.text
-    hasBegun ||= token.kind === 'host' || token.kind === 'words'
+    hasBegun ||= token.kind === 'host' || token.kind === 'words' || /[a-z]/i.test(token.text)
     isComment ||= token.kind === 'comment'
+    isMail ||= token.kind === 'user' && tokens.at(-1)?.kind !== 'scheme'
+    if (token.kind === 'host') hosts.add(token.text.toLowerCase())
     tokens.push(isComment && token.kind !== 'host' ? { kind: 'comment', text: token.text } : token)
     at += token.text.length
-    if (token.kind === 'host') hosts.add(token.text.toLowerCase())
-    isMail ||= token.kind === 'user' && previous !== 'scheme'
-    isUnclear ||= !isComment && (token.kind === 'words' || token.kind === 'unclear' || token.kind === 'network')
-    // Several hosts among words are nothing to suggest, whatever else there is; except in front of an "@".
-    if (isUnclear && hosts.size > 1 && !text.includes('@', at)) break
   }
   return tokens
+}
+
+function readToken(rest: string, before: readonly Token[], hasBegun: boolean, opening: string): Token {
+  const previous = before.at(-1)?.kind
+  const isAfter = previous === 'host' || previous === 'words' || previous === 'port' || previous === 'path'
+  const found = isAfter ? read(after, rest) : hasBegun ? undefined : read(atStart, rest)
+  return refine(found ?? readAnywhere(rest), rest, before, opening)
 }
 
 /** Decides what a token is by what is before and after it. */
@@ -154,12 +170,17 @@ function refine(token: Token, rest: string, before: readonly Token[], opening: s
   switch (kind) {
     case 'words':
       return previous === 'scheme' || previous === 'user' || looksLikeName(text) ? { kind: 'host', text } : token
-    case 'markup':
-      return symbols.exec(text)?.[0] === text ? { kind: 'doubtful', text } : token
+    case 'markup': {
+      const [symbol = ''] = symbols.exec(text) ?? []
+      if (symbol === '') return token
+      if (dots.test(rest.charAt(text.length))) return { kind: 'unclear', text }
+      return symbol === text ? { kind: 'doubtful', text } : token
+    }
     case 'scheme':
       return readScheme(text, rest.slice(text.length))
     case 'user':
-      return couldBeMeant(text, rest.slice(text.length)) ? { kind: 'unclear', text } : token
+      // The part before an "@" may be the name that the sender meant: `good.com:443@evil.org`.
+      return text.slice(0, -1).split('@').some(couldBeHost) ? { kind: 'unclear', text } : token
     case 'path':
       return readPath(rest, before, opening)
     default:
@@ -167,16 +188,9 @@ function refine(token: Token, rest: string, before: readonly Token[], opening: s
   }
 }
 
-/** What ends a path in brackets or single quotation marks. */
-const ends: Readonly<Record<string, RegExp>> = {
-  '(': /[\s"\u201d\u00bb\u203a\u300d\u300f)]/,
-  '[': /[\s"\u201d\u00bb\u203a\u300d\u300f\]]/,
-  '<': /[\s"\u201d\u00bb\u203a\u300d\u300f>|]/,
-  '{': /[\s"\u201d\u00bb\u203a\u300d\u300f}]/,
-  "'": /[\s"\u201d\u00bb\u203a\u300d\u300f']/,
-  '`': /[\s"\u201d\u00bb\u203a\u300d\u300f`]/,
-}
-const END = /[\s"\u201d\u00bb\u203a\u300d\u300f]/
+/** What ends a path, and what does so in brackets or single quotation marks. */
+const pathEnd = /[\s"\u201d\u00bb\u203a\u300d\u300f]/
+const closings: Readonly<Record<string, RegExp>> = { '(': /\)/, '[': /\]/, '<': /[>|]/, '{': /\}/, "'": /'/, '`': /`/ }
 /** More separators in a path are not examined: whether a host is behind one of them, a person must say. */
 const MAX_SEPARATORS = 20
 const separators = /[,;|\u3001\uff0c\uff1b\u060c\u061b]/g
@@ -185,16 +199,15 @@ const separators = /[,;|\u3001\uff0c\uff1b\u060c\u061b]/g
 function looksLikeName(text: string): boolean {
   const labels = text.split(dots)
   if (labels.at(-1) === '') labels.pop()
-  const isAddress = labels.length > 3 && labels.slice(-3).every(label => /^\d+$/.test(label))
-  return Boolean(labels.at(isAddress ? -4 : -2)) && (isAddress || /\D./su.test(labels.at(-1) ?? ''))
+  const last = labels.at(-1) ?? ''
+  return Boolean(labels.at(-2)) && (labels.length > 3 ? last !== '' : /\D./su.test(last))
 }
 
 /** The schemes whose URLs name a host. In `android-app://com.example.app`, for instance, there is none. */
 const hostSchemes = new Set(
   (
-    '* ws wss ftp ftps sftp ssh scp git svn rsync ldap ldaps smtp smtps imap imaps pop3 pop3s irc ircs rtsp rtmp ' +
-    'sip sips mysql mariadb postgres postgresql sqlserver mongodb mongodb+srv redis rediss amqp amqps mqtt mqtts ' +
-    'nats tcp udp tls ssl dns quic grpc grpcs h2 h2c telnet vnc rdp smb nfs dav davs webdav feed stun turn'
+    '* ws wss ftp ftps sftp ssh git ldap ldaps smtp imap mysql mariadb postgres postgresql mongodb mongodb+srv redis ' +
+    'rediss amqp amqps mqtt mqtts tcp dns feed'
   ).split(' '),
 )
 const httpOrSlip = /^(?=.*t)[htps]{3,8}$/
@@ -207,14 +220,6 @@ function readScheme(written: string, rest: string): Token {
   // Three slashes: `feed:///example.com`. Only browsers take what follows `https:///` for the host.
   const isEmpty = names !== null && !/^http/i.test(written) && /[\\/]{3}/.test(written)
   return { kind: isEmpty ? 'doubtful' : 'scheme', text: written + /^\s*/.exec(rest)?.[0] }
-}
-
-/**
- * Returns whether the part before an "@" may be the name that the sender meant: `good.com:443@evil.org`. Or whether the
- * part after it belongs to a service whose users are many: the sender does not mean `gmail.com`.
- */
-function couldBeMeant(users: string, rest: string): boolean {
-  return isMailProvider(words.exec(rest)?.[0] ?? '') || users.slice(0, -1).split('@').some(couldBeHost)
 }
 
 /** Returns whether a user name could be a hostname: a name, an address, or something with a port. */
@@ -239,7 +244,7 @@ function readPath(rest: string, before: readonly Token[], opening: string): Toke
   const host = before.at(-1)
   const [prefix] = /^\/(?:\d{1,3}(?:\.\d{1,3}){3}|\d{1,3})(?![\w.-])/.exec(rest) ?? []
   if (prefix !== undefined && isAddress(host?.text ?? '')) return { kind: 'network', text: prefix }
-  const longest = rest.slice(0, (ends[opening] ?? END).exec(rest)?.index)
+  const longest = until(until(rest, pathEnd), closings[opening] ?? pathEnd)
   const separatorsInIt = Array.from(longest.matchAll(separators))
   if (separatorsInIt.length > MAX_SEPARATORS) return { kind: 'doubtful', text: longest }
   const next = separatorsInIt.find(({ index }) => beginsHost(longest, index))
@@ -270,12 +275,11 @@ function beginsHost(path: string, at: number): boolean {
 
 /** Returns whether the first segment of a path has a name whose top-level domain exists, and not just `index.html`. */
 function namesPublic(path: string): boolean {
-  const [segment = ''] = /^[^\s,;|/?#]*/.exec(path) ?? []
-  const names = segment.match(allWords) ?? []
+  const names = until(path, /[\s,;|/?#]/).split(marks)
   return names.some(name => {
     const topLevel =
       name
-        .replace(/^[*_~]+|(?<![.*_~])[.*_~]+$/g, '')
+        .replace(/(?<![.*_~])[.*_~]+$/, '')
         .split(dots)
         .at(-1) ?? ''
     const mapped = looksLikeName(name) || name.startsWith('.') ? toALabels(topLevel) : undefined

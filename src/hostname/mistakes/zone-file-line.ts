@@ -32,7 +32,7 @@ export function isZoneFileLine(text: string): boolean {
   const words = text.replace(/\s;.*/s, '').trim().split(/\s+/)
   const [owner = '', ...rest] = words
   let isMarked = false
-  while (/^(?:IN|CH|HS|\d+|(?:\d+[smhdw])+)$/i.test(rest[0] ?? '')) {
+  while (/^(?:IN|\d+|(?:\d+[smhdw])+)$/i.test(rest[0] ?? '')) {
     rest.shift()
     isMarked = true
   }

@@ -60,10 +60,11 @@ export const fieldNames: readonly RegExp[] = [
 ]
 
 const anywhere: Grammar = [
+  // Most names and marks: no other pattern finds anything there, so these two save trying them.
+  ['words', /^[\p{L}\p{M}\p{N}-]+(?:\.[\p{L}\p{M}\p{N}-]+)+(?=[\s,;|\u3001\uff0c"'()<>\]\\/?#]|$)/u],
+  ['markup', /^(?:["'`(){}\]>]|\[(?![\da-f]*:))/i],
   ['space', /^\s+/],
   ['separator', /^(?:[,;|\u3001\uff0c\uff1b\u060c\u061b]\s*|(?:and|or)\s+(?![\s.]))/i],
-  // They begin nothing else.
-  ['markup', /^["'`(){}>]/],
   ...fieldNames.map(pattern => ['markup', pattern] as const),
   ['markup', /^(?:mailto:|=\s*hyperlink\s*\(|[*_]+(?=[a-z]+:\/\/)|<(?:a\s[^<>]*?href\s*=\s*(?=["'])|\/?(?:a|li)>))/i],
   ['scheme', scheme],
@@ -114,13 +115,9 @@ function read(grammar: Grammar, text: string): Token | undefined {
   return undefined
 }
 
-/** Reads a word or a mark, unless a pattern finds more: in a name, none does, if no sign such as "@" follows it. */
-function readAnywhere(text: string): Token {
+function readWord(text: string): Token {
   const word = until(text, marks)
-  const isName = dots.test(word) && /^[^@:=&[\]{}`]?$/.test(text.charAt(word.length))
-  const token =
-    word === '' ? ({ kind: 'markup', text: text.charAt(0) } as const) : ({ kind: 'words', text: word } as const)
-  return isName ? token : (read(anywhere, text) ?? token)
+  return word === '' ? { kind: 'markup', text: text.charAt(0) } : { kind: 'words', text: word }
 }
 
 /** Enough for a list of 50 hosts. A text with more is not read to its end. */
@@ -137,6 +134,7 @@ export function readTokens(text: string): Token[] {
   let hasBegun = false
   let isComment = false
   let isMail = false
+  let isUnclear = false
   const hosts = new Set<string>()
   /** The last bracket or quotation mark. */
   let opening = ''
@@ -144,23 +142,22 @@ export function readTokens(text: string): Token[] {
     const rest = text.slice(at)
     if (tokens.length === MAX_TOKENS || (isMail && hosts.size > MAX_HOSTS_OF_MAIL))
       return [...tokens, { kind: 'unclear', text: rest }]
-    const token = readToken(rest, tokens, hasBegun, opening)
+    const previous = tokens.at(-1)?.kind
+    const isAfter = previous === 'host' || previous === 'words' || previous === 'port' || previous === 'path'
+    const found = isAfter ? read(after, rest) : hasBegun ? undefined : read(atStart, rest)
+    const token = refine(found ?? read(anywhere, rest) ?? readWord(rest), rest, tokens, opening)
     if (token.kind === 'markup' && token.text.length === 1) opening = token.text
     hasBegun ||= token.kind === 'host' || token.kind === 'words' || /[a-z]/i.test(token.text)
     isComment ||= token.kind === 'comment'
-    isMail ||= token.kind === 'user' && tokens.at(-1)?.kind !== 'scheme'
+    isMail ||= token.kind === 'user' && previous !== 'scheme'
     if (token.kind === 'host') hosts.add(token.text.toLowerCase())
     tokens.push(isComment && token.kind !== 'host' ? { kind: 'comment', text: token.text } : token)
     at += token.text.length
+    isUnclear ||= !isComment && (token.kind === 'words' || token.kind === 'unclear' || token.kind === 'network')
+    // Several hosts among words are nothing to suggest, whatever else there is; except in front of an "@".
+    if (isUnclear && hosts.size > 1 && !text.includes('@', at)) break
   }
   return tokens
-}
-
-function readToken(rest: string, before: readonly Token[], hasBegun: boolean, opening: string): Token {
-  const previous = before.at(-1)?.kind
-  const isAfter = previous === 'host' || previous === 'words' || previous === 'port' || previous === 'path'
-  const found = isAfter ? read(after, rest) : hasBegun ? undefined : read(atStart, rest)
-  return refine(found ?? readAnywhere(rest), rest, before, opening)
 }
 
 /** Decides what a token is by what is before and after it. */

@@ -306,6 +306,12 @@ test.each([
   expect(read).toMatchObject({ suggestion: 'db.example.com', certain: true })
 })
 
+test('a word of English after a dot and a space does not end a name', () => {
+  const words = 'am as at be by do id in is it la me my no so st to us'.split(' ')
+  const suggested = words.filter(word => 'suggestion' in classifyHostname(`example. ${word}`))
+  expect(suggested).toEqual([])
+})
+
 describe('several hostnames', () => {
   test.each([
     ['example.com, example.org', ['example.com', 'example.org']],

@@ -52,7 +52,7 @@ export const scheme =
   /^(?:(?:[a-z*][a-z\d+-]*[:\uff1a]){1,3}[\\/]{2,}|:?\/{2,}|http\(s\):[\\/]{2,}|https?(?:[:;][\\/]*|[\\/]+)(?![\\/.]))/i
 
 /** What is called so may be something else. */
-export const nameField = /^name\s*[:=]\s*(?=\D|\d[\w-]*\.)/i
+export const nameField = /^name\s*[:=]\s*(?=\D)/i
 /** With a sign after it, or in front of white space: `Host: `, `url": "`, `ServerName `. */
 export const fieldNames: readonly RegExp[] = [
   /^(?:dns|host_?name|host|domain|url|cn)"?\s*[:=](?!\/\/)\s*(?=\D|\d[\w-]*\.)/i,
@@ -66,7 +66,7 @@ const anywhere: Grammar = [
   ['space', /^\s+/],
   ['separator', /^(?:[,;|\u3001\uff0c\uff1b\u060c\u061b]\s*|(?:and|or)\s+(?![\s.]))/i],
   ...fieldNames.map(pattern => ['markup', pattern] as const),
-  ['markup', /^(?:mailto:|=\s*hyperlink\s*\(|[*_]+(?=[a-z]+:\/\/)|<(?:a\s[^<>]*?href\s*=\s*(?=["'])|\/?(?:a|li)>))/i],
+  ['markup', /^(?:mailto:|[*_]+(?=[a-z]+:\/\/)|<(?:a\s[^<>]*?href\s*=\s*(?=["'])|\/?(?:a|li)>))/i],
   ['scheme', scheme],
   ['user', /^[^\s\\/?#,;|"'<>()]*@/],
   ['host', /^\[?[\da-f]*:[\da-f]*:[\da-f:.]*(?:%[^\s/\]]*)?\]?\.?/i],

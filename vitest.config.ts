@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 /**
- * These files run last, one at a time, each in a process of its own: each measures something, needs a free processor,
- * or changes its process, as those do that count fake timers, among which late work of other files may start one.
+ * Each of these files runs in a process of its own, because it measures or changes its process, as those do that count
+ * fake timers, among which late work of other files may start one.
  */
 const ALONE = 'test/**/*.alone.test.ts'
 /**
@@ -50,12 +50,11 @@ export default defineConfig(({ mode }) => {
             include: ['test/**/*.test.ts'],
             // `npm run test:runtimes` installs other runtimes, and runs the tests in test/runtimes with them.
             exclude: ['**/node_modules/**', 'test/runtimes/**', ALONE, ...PROGRAMS],
-            sequence: { groupOrder: 0 },
           },
         },
         {
           extends: true,
-          test: { name: 'programs', include: PROGRAMS, sequence: { groupOrder: 0 } },
+          test: { name: 'programs', include: PROGRAMS },
         },
         {
           extends: true,
@@ -64,8 +63,6 @@ export default defineConfig(({ mode }) => {
             include: [ALONE],
             execArgv,
             isolate: true,
-            maxWorkers: 1,
-            sequence: { groupOrder: 1 },
           },
         },
       ],

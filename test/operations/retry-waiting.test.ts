@@ -161,16 +161,21 @@ describe.each(Object.keys(backends))('%s', name => {
   test('the back-off: 90 to 130 looks in 14 days, then it expires and is told', async () => {
     const world = createWorld(backend)
     await world.create('1', 'a.com')
-    const at: number[] = []
-    let minutes = 0
-    for (; minutes < 15 * 1440 && world.told.length === 0; minutes += 30) {
-      await backend.pass(30 * MINUTE)
-      if ((await world.retry()).tried > 0) at.push(minutes)
+    let tries = 0
+    let passed = 0
+    while (world.told.length === 0 && passed < 15 * DAY) {
+      const [name] = await world.waiting.list('1')
+      const half = Math.ceil((Number(name?.nextTry) - Number(name?.lastTried)) / 2) + 500
+      await backend.pass(half - 1_000)
+      expect(await world.retry()).toMatchObject({ tried: 0 })
+      await backend.pass(half + 1_000)
+      tries += (await world.retry()).tried
+      passed += 2 * half
     }
-    expect(at.length).toBeGreaterThan(80)
-    expect(at.length).toBeLessThan(130)
+    expect(tries).toBeGreaterThan(80)
+    expect(tries).toBeLessThan(130)
     expect(world.told).toMatchObject([{ status: 'expired', code: 'invalid_domain', message: 'Add _x.a.com.' }])
-    expect(minutes / 1440).toBeGreaterThanOrEqual(14)
+    expect(passed).toBeGreaterThanOrEqual(14 * DAY)
     expect(await world.list('1')).toEqual([])
   })
 
@@ -183,7 +188,8 @@ describe.each(Object.keys(backends))('%s', name => {
     const down = () => Promise.reject(new Error('The resolver is down'))
     const failing = { checkNames: down, onError: (e: unknown) => errors.push(e) }
     expect(await world.retry(failing)).toEqual({ tried: 2, registered: 0, refused: 0, expired: 0 })
-    expect(String(errors)).toBe('Error: The resolver is down')
+    // Two turns may share the names.
+    expect(new Set(errors.map(String))).toEqual(new Set(['Error: The resolver is down']))
     await backend.pass(5 * MINUTE)
     expect(await world.retry()).toEqual({ tried: 2, registered: 1, refused: 0, expired: 1 })
   })

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import * as application from '../../src/index.ts'
 import * as store from '../../src/store/index.ts'
 import { findPrograms } from '../package/programs.ts'
-import { entries, listExports, root } from './entries.ts'
+import { entries, listExports, root, toDeclarations } from './entries.ts'
 
 const read = (file: string) => readFileSync(`${root}/${file}`, 'utf8')
 const list = (folder: string, ending: string) =>
@@ -87,9 +87,15 @@ async function findErrors(examples: ReadonlyMap<string, string>): Promise<string
     noUnusedParameters: false,
     // NestJS needs TypeScript's experimental decorators.
     experimentalDecorators: true,
-    paths: Object.fromEntries([...entries].map(([specifier, source]) => [specifier, [source]])),
+    // As an application sees the package. `npm run check` compiles the sources.
+    paths: Object.fromEntries([...entries].map(([specifier, source]) => [specifier, [toDeclarations(source)]])),
   }
-  const include = ['.', `${root}/src`, `${root}/test/structure/host-of-examples.ts`, `${root}/test/node-sqlite.d.ts`]
+  const include = [
+    '.',
+    `${root}/src/hostname/idna/punycode.d.ts`,
+    `${root}/test/structure/host-of-examples.ts`,
+    `${root}/test/node-sqlite.d.ts`,
+  ]
   const config = { extends: `${root}/tsconfig.json`, compilerOptions, include, exclude: [] }
   writeFileSync(`${folder}/tsconfig.json`, JSON.stringify(config))
   const compiler = `${root}/node_modules/typescript7/bin/tsc`

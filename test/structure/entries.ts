@@ -16,6 +16,10 @@ export const entries: ReadonlyMap<string, string> = new Map(
   }),
 )
 
+/** The declarations that a build has written for a source. */
+export const toDeclarations = (source: string) =>
+  source.replace(`${root}/src`, `${root}/dist/types/esm`).replace(/\.ts$/, '.d.ts')
+
 /** @returns The exports of a module by name, each with the module that declares it. */
 export function listExports(program: ts.Program, file: string): Map<string, ts.Symbol> {
   const checker = program.getTypeChecker()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import ts from 'typescript'
 import { expect, onTestFinished, test } from 'vitest'
 import { isLong } from '../counts.ts'
-import { entries, listExports, root } from './entries.ts'
+import { entries, listExports, root, toDeclarations } from './entries.ts'
 
 /** Makes the folder of an application that has installed the package. */
 function makeApplication(): string {
@@ -34,7 +34,7 @@ host.getSourceFile = (path, version) => {
 
 /** A module of the application that exports each property of each exported type, and lets TypeScript infer its type. */
 function exportProperties(): string {
-  const files = [...entries.values()].map(file => file.replace('/src/', '/dist/types/esm/').replace(/\.ts$/, '.d.ts'))
+  const files = [...entries.values()].map(toDeclarations)
   const program = ts.createProgram(files, options, host)
   const checker = program.getTypeChecker()
   const needsParameters = (declaration: ts.Declaration) =>

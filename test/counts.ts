@@ -30,7 +30,7 @@ const table = {
    * The maximum number of cases, of about 150 in the suite, that run with each additional PostgreSQL driver, in the
    * application's transaction, and with the stores of examples. The seed decides which cases.
    */
-  casesOfDrivers: /*           */ [12, 50],
+  casesOfDrivers: /*           */ [12, 25],
   /**
    * Code points from U+3000 on that are compared with another implementation. All code points before U+3000 are
    * compared in every run.
@@ -43,7 +43,7 @@ const table = {
   /** Calls while PostgreSQL raises errors, and while queries are canceled and connections cut. */
   callsUnderFaults: /*         */ [300, 2_500],
   /** Faults that are made under a whole service. Each takes up to two minutes. */
-  faults: /*                   */ [3, 3],
+  faults: /*                   */ [2, 2],
   /** Proxies behind which replicas are restarted under load, of three. */
   proxies: /*                  */ [1, 1],
   /** For how many seconds processes are killed at random. */

@@ -438,7 +438,11 @@ describe.each(Object.keys(backends))('%s', name => {
       await backend.pass(MINUTE)
       expect(await world.waiting.take({ limit: 100, lease: 3 * MINUTE })).toMatchObject([{ tries: 1, isLast: false }])
     }
-    expect(await world.retry()).toMatchObject({ tried: 1, expired: 0 })
+    // The other turns of this sweep, which may begin late, take nothing.
+    let takes = 0
+    const take: WaitingStore['take'] = request => (++takes === 1 ? world.waiting.take(request) : [])
+    const oneTurn = { waiting: { ...world.waiting, take } }
+    expect(await world.retry(oneTurn)).toMatchObject({ tried: 1, expired: 0 })
     expect(world.told).toEqual([])
     expect(await world.list('1')).toEqual(['a.com'])
   })

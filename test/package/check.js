@@ -25,7 +25,7 @@ const [typescript7, typescript] = ['typescript7', 'typescript'].map(name =>
 /** The oldest one that the documentation names. */
 const oldest = bin(here, 'tsc')
 /**
- * Which compilers check the types under which `module`. `preserve` resolves imports as `nodenext` does in the ES module,
+ * Which compilers check the types under which `module`. `preserve` resolves imports as `nodenext` does in an ES module,
  * so one compiler tries it; `blocks.js` has another.
  */
 const compilers = {

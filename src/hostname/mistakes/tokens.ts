@@ -61,7 +61,10 @@ export const fieldNames: readonly RegExp[] = [
 
 const anywhere: Grammar = [
   // Most names and marks: no other pattern finds anything there, so these two save trying them.
-  ['words', /^[\p{L}\p{M}\p{N}-]+(?:\.[\p{L}\p{M}\p{N}-]+)+(?=[\s,;|\u3001\uff0c"'()<>\]\\/?#]|$)/u],
+  [
+    'words',
+    /^[\w\u00c0-\u060b\u3040-\ufdff-]+(?:\.[\w\u00c0-\u060b\u3040-\ufdff-]+)+(?=[\s,;|\u3001\uff0c"'()<>\]/]|$)/,
+  ],
   ['markup', /^(?:["'`(){}\]>]|\[(?![\da-f]*:))/i],
   ['space', /^\s+/],
   ['separator', /^(?:[,;|\u3001\uff0c\uff1b\u060c\u061b]\s*|(?:and|or)\s+(?![\s.]))/i],

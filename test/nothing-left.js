@@ -37,8 +37,11 @@ const PREFIX = 'test-run-'
 /** Milliseconds that a process may take to end after SIGTERM. */
 const GRACE = 2000
 const PAUSE = 50
-/** Caches that tools leave in a temporary folder for their next run. */
-const CACHES = /^(?:tsx-\d+|node-compile-cache)$/
+/**
+ * Caches that tools leave in a temporary folder for their next run, and temporary files of SQLite: it deletes each as
+ * soon as it has opened it, so one is left only by a process that was killed in between.
+ */
+const EXPECTED = /^(?:tsx-\d+|node-compile-cache|etilqs_[0-9a-f]+)$/
 
 /** Creates the temporary folder of a run. */
 function createFolder() {
@@ -121,7 +124,7 @@ function signal(processes, name) {
 /** Reports and removes the processes and files that a run left. Resolves to the number of processes and files. */
 async function settle(folder) {
   const processes = await findRemaining(folder, GRACE)
-  const files = readdirSync(folder).filter(name => !CACHES.test(name))
+  const files = readdirSync(folder).filter(name => !EXPECTED.test(name))
   for (const { pid, command } of processes) console.error(`Left running: ${pid} ${command}`)
   for (const file of files) console.error(`Left behind: ${join(folder, file)}`)
   await clear(folder)

@@ -97,7 +97,9 @@ function writeAttributes(files: readonly { readonly name: string }[]): void {
  * Both folders have the same depth, so the maps in both folders lead to the same `src`.
  */
 async function makeDeclarations(): Promise<void> {
-  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], { stdio: 'inherit' })
+  execFileSync(process.execPath, ['node_modules/typescript7/bin/tsc', '-p', 'tsconfig.build.json'], {
+    stdio: 'inherit',
+  })
   const types = 'dist/types'
   const declarations = readdirSync(`${types}/esm`, { recursive: true, encoding: 'utf8' })
   for (const file of declarations.filter(name => name.endsWith('.d.ts'))) {

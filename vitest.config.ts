@@ -29,8 +29,8 @@ export default defineConfig(({ mode }) => {
   return {
     test: {
       globalSetup: ['test/nothing-left.js', 'test/postgres/shared-server.ts'],
-      // Tests often wait for servers and databases, so there is one more worker than there are processors.
-      maxWorkers: availableParallelism() + 1,
+      // Tests often wait for servers and databases, so there are two more workers than processors.
+      maxWorkers: availableParallelism() + 2,
       // Each process then loads the package, the drivers and the frameworks only once, not once for each test file.
       isolate: false,
       // Most objects of a test are garbage soon: with more room for new ones, a tenth less of processor goes to them.

@@ -55,7 +55,7 @@ export function createPostgresWaitingStore(options: PostgresWaitingStoreOptions)
       }),
     take: ({ limit, lease }) =>
       transact(async ({ write, statements }) => {
-        const rows = await write(statements.take, limit, lease)
+        const rows = await write(statements.take, limit, lease, `take ${tables.waiting} `)
         return rows.map(({ isLast, ...row }) => ({ ...toWaitingName(row), isLast: readBoolean(isLast) }))
       }),
     settle: (teamId, tried, { registrableDomains, lease } = NONE) =>

@@ -84,7 +84,8 @@ export interface WaitingStore {
   /**
    * Takes due names of one team, which MUST be chosen by lot among those with due names, however many each has: among
    * the 10,000 names that have been due longest is enough. Adds one to their `tries`, and makes them due again after
-   * `lease`. A name MUST NOT be taken twice within its lease.
+   * `lease`. A name MUST NOT be taken twice within its lease. Simultaneous calls SHOULD NOT share the due names of a
+   * team: if it has room for one more, the name that has waited longest is meant to get it.
    */
   take(options: { readonly limit: number; readonly lease: number }): Awaitable<readonly TakenName[]>
   /**

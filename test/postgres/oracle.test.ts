@@ -104,8 +104,8 @@ test(`under faults of all kinds, what calls are told is what happened (SEED=${se
   /** What releases and moves without a certain answer may have changed. */
   const possible = new Set<string>()
   /**
-   * The IDs that failed requests to a store were about to save. A call repeats a failed request: until then, another call
-   * may have released what the first request saved after all, so the answer need not name it.
+   * The IDs that failed requests to a store were about to save. A call repeats a failed request: until then, another
+   * call may have released what the first request saved after all, so the answer need not name it.
    */
   const maybeSaved = new Set<string>()
   const toPossible = (what: string, domain: string, team: string) => `${what} ${domain} for team ${team}`

@@ -139,3 +139,15 @@ test('senders, deleters and takers at once do not deadlock, and no name is lost'
   expect(await stores[0]?.list('1')).toHaveLength(40)
   expect(server.readLog()).not.toContain('deadlock')
 })
+
+test('simultaneous calls do not share the due names of a team, so they are tried in their order', async () => {
+  const store = createPostgresWaitingStore({ database: pool })
+  const refusal = { code: 'invalid_domain', reason: 'x', message: 'x' } as const
+  const domains = Array.from({ length: 50 }, (_, index) => `n${index}.example.com`)
+  const names = domains.map(domain => ({ domain, registrableDomain: 'example.com', refusal }))
+  for (let round = 1; round <= 20; round += 1) {
+    await store.keep('1', names, { wait: 0, keepFor: 60_000, most: 50 })
+    const taken = await Promise.all(Array.from({ length: 4 }, () => store.take({ limit: 50, lease: 60_000 })))
+    expect(taken.map(({ length }) => length).sort()).toEqual([0, 0, 0, 50])
+  }
+})

@@ -29,7 +29,7 @@ export function createStatements({ waiting }: Tables) {
   return {
     /**
      * Makes calls about names of one team run one after another: they count them, and lock them in any order. Taking
-     * names waits for nobody, so it needs no lock.
+     * names waits for nobody.
      */
     lockTeam: prepared('lock_waiting_team', 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text'),
     keep: prepared<WaitingRow>(
@@ -61,12 +61,15 @@ export function createStatements({ waiting }: Tables) {
       'remove_waiting',
       `DELETE FROM ${waiting} AS name WHERE team_id = $2 AND domain = ANY ($3::text[]) AND ${isOurs} ${returning}`,
     ),
+    /** Simultaneous calls take different teams: otherwise each would skip the names that another is about to take. */
     take: prepared<WaitingRow & { readonly isLast: string }>(
       'take_waiting',
       `WITH due AS MATERIALIZED (
          SELECT team_id FROM ${waiting} WHERE due <= ${NOW} ORDER BY due LIMIT ${MOST_DUE}
+       ), teams AS MATERIALIZED (
+         SELECT team_id FROM (SELECT DISTINCT team_id FROM due) AS each ORDER BY random()
        ), team AS MATERIALIZED (
-         SELECT team_id FROM (SELECT DISTINCT team_id FROM due) AS each ORDER BY random() LIMIT 1
+         SELECT team_id FROM teams WHERE pg_try_advisory_xact_lock(hashtextextended($3 || team_id, 0)) LIMIT 1
        ), chosen AS MATERIALIZED (
          SELECT team_id, domain FROM ${waiting}
          WHERE team_id = (SELECT team_id FROM team) AND due <= ${NOW}

@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { findStep, type Job, runStep, type Workflow, workflows } from './workflow.ts'
 
+const root = new URL('../../', import.meta.url)
 const update = workflows.get('update.yml') as Workflow
 const release = workflows.get('release.yml') as Workflow
 
@@ -193,16 +194,27 @@ test.each([
   expect(readFileSync(join(place, 'calls'), 'utf8')).toMatch(new RegExp(` --tag ${tag}\\n$`))
 })
 
-test('test.yml runs each part of npm run test:all, and the files of the weekly run exist', () => {
-  const { part, weekly } = (workflows.get('test.yml') as Workflow).jobs
-  const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+test('test.yml runs each part of npm run test:all', () => {
+  const { part } = (workflows.get('test.yml') as Workflow).jobs
+  const { scripts } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
   const parts = scripts['test:all'].match(/\btest:\w+/g).map((name: string) => name.replace('test:', ''))
   expect(part?.strategy?.matrix.part).toEqual(parts)
-  const isThere = (filter: string) => {
-    const folder = dirname(filter)
-    return readdirSync(new URL(`../../${folder}`, import.meta.url)).some(file => `${folder}/${file}`.startsWith(filter))
-  }
+})
+
+test('the weekly run has each file whose random work TIMES repeats', () => {
+  const { weekly } = (workflows.get('test.yml') as Workflow).jobs
   const filters = weekly?.steps.flatMap(({ run = '' }) => run.match(/\btest\/\S+/g) ?? []) ?? []
-  expect(filters).toContain('test/production/faults')
-  expect(filters.filter(filter => !isThere(filter))).toEqual([])
+  const files = readdirSync(new URL('test', root), { recursive: true, encoding: 'utf8' })
+    .filter(file => file.endsWith('.ts'))
+    .map(file => `test/${file}`)
+  expect(filters.filter(filter => !files.some(file => file.startsWith(filter)))).toEqual([])
+  const isRepeated = (file: string) => {
+    const text = readFileSync(new URL(file, root), 'utf8')
+    // What is left out is a size, or already whole in a long run.
+    const used = [...text.matchAll(/\bcounts\.(?!ts\b|registrations\b|codePoints\b)\w+/g)]
+    return /^import \{.*\bcounts\b.*\} from '.*\/counts\.ts'$/m.test(text) && used.length > 0
+  }
+  const repeated = files.filter(file => file.endsWith('.test.ts') && isRepeated(file))
+  expect(repeated.length).toBeGreaterThan(20)
+  expect(repeated.filter(file => !filters.some(filter => file.startsWith(filter)))).toEqual([])
 })

@@ -76,9 +76,10 @@ export function createMemoryOutbox(): StoreOutbox & { has(domainId: string): boo
       const due = [...changes.values()].filter(isDue).sort((one, other) => one.due - other.due)
       for (const { line, limit } of lines) {
         const inLine = due.filter(waiting => lineOf(waiting) === line)
-        const taken = inTurns(inLine.map(toPending), limit, lot)
-        for (const { domainId } of taken) {
-          const waiting = changes.get(domainId) as Waiting
+        const byTeam = inLine.map(waiting => ({ teamId: waiting.change.teamId, waiting }))
+        const chosen = inTurns(byTeam, limit, lot).map(({ waiting }) => waiting)
+        const taken = chosen.map(toPending)
+        for (const waiting of chosen) {
           waiting.due = after(lease)
           waiting.sweeps += 1
         }

@@ -65,6 +65,35 @@ test('a call needs two round trips to the database, even if it finds registratio
   expect(await tripsOf(manyDomains(100))).toEqual([first, second])
 })
 
+test('the statements of a round trip leave in one packet only while another connection of the pool is in use', async () => {
+  const pool = server.createPool({ max: 2, pipeline: true })
+  const store = createPostgresStore({ database: pool, findTeam: () => null })
+  let packets = 0
+  pool.on('connect', (client: PoolClient) => {
+    const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
+    for (const method of ['_write', '_writev'] as const) {
+      const send = stream[method] as (...parameters: unknown[]) => void
+      stream[method] = (...parameters: unknown[]) => {
+        packets += 1
+        send.apply(stream, parameters)
+      }
+    }
+  })
+  async function count(domain: string): Promise<number> {
+    packets = 0
+    await save(store, '1', [domain])
+    return packets
+  }
+  for (const client of [await pool.connect(), await pool.connect()]) client.release()
+  await count('first.packets.com')
+  const alone = await count('alone.packets.com')
+  const other = await pool.connect()
+  const beside = await count('beside.packets.com')
+  other.release()
+  expect(beside).toBe(2)
+  expect(alone).toBeGreaterThan(beside)
+})
+
 test('a call for a team with a limit needs only two round trips, and locks the team before it counts', async () => {
   const name = toTestName('limited.com')
   const request = createRequest('1', [name], [], () => [name])

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
  * Each of these files runs in a process of its own, because it measures or changes its process, as those do that count
@@ -20,6 +21,15 @@ const PROGRAMS = [
   'test/workflows/*.test.ts',
 ]
 
+/** Large files mostly wait for servers and time limits, and small ones compute, so both fill the time of each other. */
+class LargeAndSmallInTurn extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const large = await super.sort(files)
+    const small = large.splice(Math.ceil(large.length / 2)).reverse()
+    return large.flatMap((file, index) => [file, ...small.slice(index, index + 1)])
+  }
+}
+
 export default defineConfig(({ mode }) => {
   // For test/counts.ts. Vitest calls this function again for each project, with another mode; only the first mode is
   // used.
@@ -39,6 +49,7 @@ export default defineConfig(({ mode }) => {
       experimental: { fsModuleCache: true },
       // Concurrent tests mostly wait for time limits.
       maxConcurrency: 12,
+      sequence: { sequencer: LargeAndSmallInTurn },
       // No test is about these limits: they end what hangs. Some long tests take minutes, and more on a busy machine.
       testTimeout: process.env.COUNTS === 'long' ? 1_200_000 : 180_000,
       hookTimeout: 180_000,

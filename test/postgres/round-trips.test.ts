@@ -65,7 +65,7 @@ test('a call needs two round trips to the database, even if it finds registratio
   expect(await tripsOf(manyDomains(100))).toEqual([first, second])
 })
 
-test('the statements of a round trip leave in one packet only while another connection of the pool is in use', async () => {
+test('statements leave in one packet only while another connection of the pool is in use', async () => {
   const pool = server.createPool({ max: 2, pipeline: true })
   const store = createPostgresStore({ database: pool, findTeam: () => null })
   let packets = 0

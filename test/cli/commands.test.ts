@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -13,7 +13,7 @@ import { createPostgresKeyStore } from '../../src/postgres/index.ts'
 import type { Registration } from '../../src/rules/registration.ts'
 import { save, toDomains } from '../../src/testing/calls.ts'
 import { openDatabase } from '../postgres/server.ts'
-import { createPostgres, type TestDatabase } from './databases.ts'
+import { AUTHENTICATED, createPostgres, type TestDatabase } from './databases.ts'
 import { bundleProgram, createProject, createSqliteProject, run, toUrl } from './program.ts'
 
 describe('the program exits 2, says what to do, and changes nothing if the command line has', () => {
@@ -482,27 +482,6 @@ test.each([
   }
 })
 
-test('each command fails after its time limit if the database never answers, or answers no statement', async () => {
-  const commands = ['migrate', 'doctor', 'keys list', 'keys export', 'count', 'status', 'export', 'find example.com']
-  async function runAll(serve: (socket: Socket) => void) {
-    const server = createServer(serve).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    onTestFinished(() => void server.close())
-    const { port } = server.address() as AddressInfo
-    const env = { DATABASE_URL: `postgres://me:secret-word@127.0.0.1:${port}/db` }
-    return Promise.all(commands.map(command => run(command.split(' '), { env })))
-  }
-  const never = runAll(() => {})
-  const noStatement = runAll(socket => void socket.once('data', () => socket.write(AUTHENTICATED)))
-  for (const outcomes of await Promise.all([never, noStatement]))
-    for (const [index, { code, stdout, stderr }] of outcomes.entries())
-      expect([commands[index], code, stdout + stderr]).toEqual([
-        commands[index],
-        1,
-        expect.stringMatching(/time limit of 10000 ms|timeout/),
-      ])
-})
-
 test('each line of help fits into 80 columns', async () => {
   const overview = await run(['--help'])
   const names = [...overview.stdout.matchAll(/^ {2}([a-z]+(?: [a-z]+)?) {2}/gm)].map(([, name]) => `${name}`)
@@ -599,6 +578,3 @@ test.each([
   child.stdout.resume()
   expect(await once(child, 'exit')).toEqual([code, null])
 })
-
-/** AuthenticationOk and ReadyForQuery (PostgreSQL's manual, section "Message Formats"). */
-const AUTHENTICATED = Buffer.from('5200000008000000005a0000000549', 'hex')

@@ -74,3 +74,6 @@ export const databases = [
   ['PostgreSQL', createPostgres],
   [sqliteName, createSqlite],
 ] as const
+
+/** AuthenticationOk and ReadyForQuery (PostgreSQL's manual, section "Message Formats"). */
+export const AUTHENTICATED = Buffer.from('5200000008000000005a0000000549', 'hex')

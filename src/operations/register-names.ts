@@ -43,8 +43,8 @@ type Group = readonly number[]
  * left for the other names.
  *
  * @returns The outcomes. A name that an attempt saved whose response was lost is `created`, because a later attempt
- *   finds its ID. If another call reaches the limit after part of this call was saved, the remaining names get
- *   `internal_error`.
+ *   finds its ID; if another call has released the name in between, it is registered anew. If another call reaches the
+ *   limit after part of this call was saved, the remaining names get `internal_error`.
  * @throws {ApiError} 403 `domain_limit_reached`, and 500 if the store does not count. In both cases nothing is saved.
  */
 export async function registerNames(registrar: Registrar, names: readonly Submitted[]): Promise<Registered> {

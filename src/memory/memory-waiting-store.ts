@@ -13,17 +13,22 @@ import type { WaitingName, WaitingStore } from '../store/waiting.ts'
 export function createMemoryWaitingStore({ now = Date.now }: { now?: () => number } = {}): WaitingStore {
   const teams = new Map<string, Map<string, WaitingName>>()
   const ofTeam = (teamId: string) => teams.get(teamId) ?? new Map<string, WaitingName>()
-  const later = (wait: number) => new Date(now() + wait)
-  const isDue = ({ nextTry }: WaitingName) => nextTry.getTime() <= now()
+  /** Reads the clock once for a call: names that it gives the same wait are due at the same time. */
+  function readClock() {
+    const time = now()
+    return { time, later: (wait: number) => new Date(time + wait) }
+  }
 
   function stats() {
+    const { time } = readClock()
     const names = [...teams.values()].flatMap(kept => [...kept.values()])
-    const oldest = names.reduce((least, { nextTry }) => Math.min(least, nextTry.getTime()), now())
-    return { count: names.length, overdue: now() - oldest }
+    const oldest = names.reduce((least, { nextTry }) => Math.min(least, nextTry.getTime()), time)
+    return { count: names.length, overdue: time - oldest }
   }
 
   return {
     keep(teamId, names, { wait, keepFor, most }) {
+      const { later } = readClock()
       const of = ofTeam(teamId)
       teams.set(teamId, of)
       const kept = names.flatMap(name => {
@@ -39,6 +44,8 @@ export function createMemoryWaitingStore({ now = Date.now }: { now?: () => numbe
     },
     remove: (teamId, domains) => domains.filter(domain => ofTeam(teamId).delete(domain)),
     take({ limit, lease }) {
+      const { time, later } = readClock()
+      const isDue = ({ nextTry }: WaitingName) => nextTry.getTime() <= time
       const due = [...teams.values()].map(of => [...of.values()].filter(isDue)).filter(names => names.length > 0)
       const names = due[Math.floor(Math.random() * due.length)] ?? []
       return names
@@ -47,10 +54,11 @@ export function createMemoryWaitingStore({ now = Date.now }: { now?: () => numbe
         .map(name => {
           const taken = { ...name, nextTry: later(lease), tries: name.tries + 1 }
           ofTeam(name.teamId).set(name.domain, taken)
-          return { ...taken, isLast: name.until.getTime() <= now() }
+          return { ...taken, isLast: name.until.getTime() <= time }
         })
     },
     settle(teamId, tried, hasten) {
+      const { later } = readClock()
       const of = ofTeam(teamId)
       const settled = tried.flatMap(outcome => {
         const name = of.get(outcome.domain)

@@ -51,8 +51,13 @@ const TIMES = ['since', 'until', 'last_tried', 'due']
 const backends: Record<string, () => Promise<Backend>> = {
   async memory() {
     let passed = 0
+    /** Time passes whenever the store reads the clock. */
+    function now(): number {
+      passed += 1
+      return Date.now() + passed
+    }
     return {
-      waiting: createMemoryWaitingStore({ now: () => Date.now() + passed }),
+      waiting: createMemoryWaitingStore({ now }),
       async pass(milliseconds) {
         passed += milliseconds
       },

@@ -75,9 +75,9 @@ export function createMemoryOutbox(): StoreOutbox & { has(domainId: string): boo
       const isDue = ({ due, follows }: Waiting) => (due <= now || due > latest) && follows === undefined
       const due = [...changes.values()].filter(isDue).sort((one, other) => one.due - other.due)
       for (const { line, limit } of lines) {
-        const inLine = due.filter(waiting => lineOf(waiting) === line)
-        const byTeam = inLine.map(waiting => ({ teamId: waiting.change.teamId, waiting }))
-        const chosen = inTurns(byTeam, limit, lot).map(({ waiting }) => waiting)
+        const ofLine = due.filter(waiting => lineOf(waiting) === line)
+        const inLine = ofLine.map(waiting => ({ teamId: waiting.change.teamId, waiting }))
+        const chosen = inTurns(inLine, limit, lot).map(({ waiting }) => waiting)
         const taken = chosen.map(toPending)
         for (const waiting of chosen) {
           waiting.due = after(lease)

@@ -2,6 +2,7 @@ import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type CheckNames, deleteDomains, registerDomains } from '../../src/index.ts'
 import { createPostgresStore, createPostgresWaitingStore } from '../../src/postgres/index.ts'
+import { waitFor } from '../wait-for.ts'
 import { openDatabaseWithTables, type TestServer } from './server.ts'
 
 const caller = { type: 'team', teamId: '1', scopes: ['domains:create', 'domains:delete'] } as const
@@ -140,14 +141,44 @@ test('senders, deleters and takers at once do not deadlock, and no name is lost'
   expect(server.readLog()).not.toContain('deadlock')
 })
 
-test('simultaneous calls do not share the due names of a team, so they are tried in their order', async () => {
+test.each([
+  [50, [0, 0, 0, 50]],
+  [120, [0, 20, 50, 50]],
+])('simultaneous calls take %i due names of a team one after another, so their order is kept', async (count, taken) => {
   const store = createPostgresWaitingStore({ database: pool })
   const refusal = { code: 'invalid_domain', reason: 'x', message: 'x' } as const
-  const domains = Array.from({ length: 50 }, (_, index) => `n${index}.example.com`)
+  const domains = Array.from({ length: count }, (_, index) => `n${index}.example.com`)
   const names = domains.map(domain => ({ domain, registrableDomain: 'example.com', refusal }))
   for (let round = 1; round <= 20; round += 1) {
-    await store.keep('1', names, { wait: 0, keepFor: 60_000, most: 50 })
-    const taken = await Promise.all(Array.from({ length: 4 }, () => store.take({ limit: 50, lease: 60_000 })))
-    expect(taken.map(({ length }) => length).sort()).toEqual([0, 0, 0, 50])
+    await store.keep('1', names, { wait: 0, keepFor: 60_000, most: count })
+    const calls = await Promise.all(Array.from({ length: 4 }, () => store.take({ limit: 50, lease: 60_000 })))
+    expect(calls.map(({ length }) => length).sort((one, other) => one - other)).toEqual(taken)
+  }
+})
+
+test('a call takes another team than one that has not ended, and waits only if there is no other', async () => {
+  const store = createPostgresWaitingStore({ database: pool })
+  const refusal = { code: 'invalid_domain', reason: 'x', message: 'x' } as const
+  const client = await pool.connect()
+  const query = (text: string, values: unknown[]) => client.query(text, values)
+  const unended = createPostgresWaitingStore({ database: { query } })
+  const options = { limit: 50, lease: 60_000 }
+  const kept = { wait: 0, keepFor: 60_000, most: 1 }
+  try {
+    for (let round = 1; round <= 10; round += 1) {
+      for (const team of ['1', '2'])
+        await store.keep(team, [{ domain: 'a.com', registrableDomain: 'a.com', refusal }], kept)
+      await client.query('BEGIN')
+      const [first] = await unended.take(options)
+      const [second] = await store.take(options)
+      expect([first?.teamId, second?.teamId].sort()).toEqual(['1', '2'])
+      const third = store.take(options)
+      const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'`
+      await waitFor(async () => expect((await pool.query(waiting)).rowCount).toBe(1))
+      await client.query('ROLLBACK')
+      expect(await third).toMatchObject([{ teamId: first?.teamId, tries: 1 }])
+    }
+  } finally {
+    client.release()
   }
 })

@@ -29,7 +29,7 @@ export function createStatements({ waiting }: Tables) {
   return {
     /**
      * Makes calls about names of one team run one after another: they count them, and lock them in any order. Taking
-     * names waits for nobody.
+     * names does not wait for these calls.
      */
     lockTeam: prepared('lock_waiting_team', 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text'),
     keep: prepared<WaitingRow>(
@@ -61,7 +61,10 @@ export function createStatements({ waiting }: Tables) {
       'remove_waiting',
       `DELETE FROM ${waiting} AS name WHERE team_id = $2 AND domain = ANY ($3::text[]) AND ${isOurs} ${returning}`,
     ),
-    /** Simultaneous calls take different teams: otherwise each would skip the names that another is about to take. */
+    /**
+     * A call takes a team that no other is about to take: otherwise each would skip the names that the other has locked
+     * already. If there is no such team, it waits, and takes what is left.
+     */
     take: prepared<WaitingRow & { readonly isLast: string }>(
       'take_waiting',
       `WITH due AS MATERIALIZED (
@@ -69,7 +72,10 @@ export function createStatements({ waiting }: Tables) {
        ), teams AS MATERIALIZED (
          SELECT team_id FROM (SELECT DISTINCT team_id FROM due) AS each ORDER BY random()
        ), team AS MATERIALIZED (
-         SELECT team_id FROM teams WHERE pg_try_advisory_xact_lock(hashtextextended($3 || team_id, 0)) LIMIT 1
+         SELECT coalesce(
+           (SELECT team_id FROM teams WHERE pg_try_advisory_xact_lock(hashtextextended($3 || team_id, 0)) LIMIT 1),
+           (SELECT team_id FROM teams, pg_advisory_xact_lock(hashtextextended($3 || team_id, 0)) LIMIT 1)
+         ) AS team_id
        ), chosen AS MATERIALIZED (
          SELECT team_id, domain FROM ${waiting}
          WHERE team_id = (SELECT team_id FROM team) AND due <= ${NOW}

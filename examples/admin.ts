@@ -147,7 +147,7 @@ app.use(((error, _request, response, next) => {
 const findOwnKey = ({ body }: Request): StoredKeyRecord | undefined =>
   keys.listKeys(owner).find(({ hash }) => hash === body?.hash)
 
-const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
+const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1').on('listening', () => {
   const { port } = server.address() as { port: number }
   console.log(`Names and keys of team 1: http://localhost:${port}/`)
 })

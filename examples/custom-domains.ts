@@ -244,8 +244,8 @@ async function check(): Promise<void> {
 check()
 
 const toPort = (server: { address(): unknown }) => (server.address() as { port: number }).port
-const lookupServer = lookups.listen(Number(LOOKUP_PORT), '127.0.0.1', () => {
-  const server = app.listen(Number(PORT), '127.0.0.1', () => {
+const lookupServer = lookups.listen(Number(LOOKUP_PORT), '127.0.0.1').on('listening', () => {
+  const server = app.listen(Number(PORT), '127.0.0.1').on('listening', () => {
     console.log(`The application listens on port ${toPort(server)}, the lookups on port ${toPort(lookupServer)}`)
   })
 })

@@ -56,7 +56,7 @@ const page = `<!doctype html>
 const style = `:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
 main { max-width: 48rem; margin: 2rem auto; padding: 0 1rem; }`
 
-const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
+const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1').on('listening', () => {
   const { port } = server.address() as { port: number }
   console.log(`The page of team 1: http://localhost:${port}/`)
 })

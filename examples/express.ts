@@ -31,8 +31,7 @@ export const teamKey = await issueKey('team', '3') // for team 3
 
 export const app = express()
 app.use(domainsRouter({ store, keys, operations: ['create', 'preview', 'delete', 'list', 'export'] }))
-export const server = app.listen(process.env.PORT ?? 3000, error => {
-  if (error) throw error
+export const server = app.listen(process.env.PORT ?? 3000).on('listening', () => {
   const { port } = server.address() as { port: number }
   console.log(`Organization key: ${organizationKey}\nTeam key:         ${teamKey}\nTry it:
 curl http://localhost:${port}/v1/domains -H 'Authorization: Bearer ${organizationKey}' \\

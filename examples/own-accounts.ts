@@ -20,7 +20,7 @@ app.use(
     onError: (error, { step, keyContext }) => console.error({ step, keyContext, error }),
   }),
 )
-const server = app.listen(process.env.PORT ?? 3000, () => {
+const server = app.listen(process.env.PORT ?? 3000).on('listening', () => {
   const { port } = server.address() as { port: number }
   console.log(`curl http://localhost:${port}/v1/domains -H 'Cookie: session=s3cret' \\
   -H 'Content-Type: application/json' -d '{"domains":["www.example.com","*.example.org","localhost"]}'`)

@@ -38,8 +38,7 @@ app.use((_request, response, next) => {
 })
 app.get('/ready', (_request, response) => void response.sendStatus(isStopping ? 503 : 204))
 app.use(domainsRouter({ store, keys }))
-const server = app.listen(PORT, error => {
-  if (error) throw error
+const server = app.listen(PORT).on('listening', () => {
   const { port } = server.address() as { port: number }
   console.log(`Listening on port ${port}. Try it:
 curl http://localhost:${port}/v1/domains -H 'Authorization: Bearer ${key}' \\

@@ -29,8 +29,7 @@ async function issueKey(type: 'organization' | 'team', ownerId: string) {
 const [organizationKey, teamKey] = [await issueKey('organization', '10'), await issueKey('team', '3')]
 
 export const app = express().use(domainsRouter({ store, keys }))
-export const server = app.listen(PORT, error => {
-  if (error) throw error
+export const server = app.listen(PORT).on('listening', () => {
   const { port } = server.address() as { port: number }
   console.log(`Organization key: ${organizationKey}\nTeam key:         ${teamKey}\nTry it:
 curl http://localhost:${port}/v1/domains -H 'Authorization: Bearer ${organizationKey}' \\

@@ -35,4 +35,6 @@ startSynchronizing(store)
 const keys = createPostgresKeyStore(database) // npx domain-registration keys create --team 1
 
 const app = express().use(domainsRouter({ store, keys, operations: ['create', 'list', 'delete'] }))
-const server = app.listen(PORT, () => console.log('Listening on port', (server.address() as { port: number }).port))
+const server = app.listen(PORT).on('listening', () => {
+  console.log('Listening on port', (server.address() as { port: number }).port)
+})

@@ -1,11 +1,12 @@
 import { execFile, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { promisify, stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { explainInGerman } from '../examples/messages-in-german.ts'
 import { classifyHostname } from '../src/index.ts'
 import { openapi } from '../src/openapi/index.ts'
 import { compile } from './compile.ts'
+import { listen } from './listen.ts'
 import { readUntil } from './read-until.ts'
 import { readCases } from './vectors/read.ts'
 
@@ -90,6 +91,30 @@ async function withServer(example: string, awaited: RegExp, use: (printed: strin
 }
 
 describe('the example server', () => {
+  // Express gives a failure of `listen` to the callback too, which would print a line as if its port were its own.
+  test.each(['first.mjs', 'express.ts', 'own-accounts.ts', 'admin.ts', 'customers.ts'])(
+    '%s fails if another program has its port',
+    async example => {
+      const other = await listen((_request, response) => response.end())
+      const env = { ...process.env, PORT: new URL(other.origin).port }
+      const program = await compile(`examples/${example}`)
+      const ended = await run(process.execPath, [program], { cwd: root, env }).catch(error => error)
+      await other.close()
+      expect(ended).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('EADDRINUSE') })
+    },
+  )
+
+  test('no program of the guides and the examples gives a callback to `app.listen`', () => {
+    const guides = readdirSync(new URL('docs', root), { recursive: true, encoding: 'utf8' }).map(file => `docs/${file}`)
+    const examples = readdirSync(new URL('examples', root), { recursive: true, encoding: 'utf8' })
+    const files = ['README.md', 'AGENTS.md', ...guides, ...examples.map(file => `examples/${file}`)].filter(
+      file => /\.(?:md|mjs|ts)$/.test(file) && !file.includes('node_modules'),
+    )
+    const text = (file: string) => readFileSync(new URL(file, root), 'utf8')
+    expect(files.filter(file => text(file).includes('app.listen(')).length).toBeGreaterThan(15)
+    expect(files.filter(file => /app\.listen\((?:[^()\n]|\([^()\n]*\))*=>/.test(text(file)))).toEqual([])
+  })
+
   test.each(['express.ts', 'documentation.ts', 'fastify.ts', 'fetch.ts', 'own-accounts.ts'])(
     '%s stays up, and the curl line that it prints works when pasted',
     example =>

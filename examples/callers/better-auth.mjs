@@ -39,4 +39,4 @@ function refuse(cause) {
 }
 
 const app = express().all('/api/auth/*path', toNodeHandler(auth)).use(domainsRouter({ store, authenticate }))
-app.listen(process.env.PORT ?? 3000, () => console.log('POST /v1/domains')) // POST /v1/domains
+app.listen(process.env.PORT ?? 3000).on('listening', () => console.log('POST /v1/domains')) // POST /v1/domains

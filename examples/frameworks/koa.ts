@@ -22,4 +22,4 @@ app.use(async (context, next) => {
   // Not context.URL, which is empty if the Host header is not valid.
   context.body = await handle(new Request(`http://localhost${path}${search}`, init), context)
 })
-app.listen(process.env.PORT ?? 3000, () => console.log('POST /v1/domains')) // POST /v1/domains
+app.listen(process.env.PORT ?? 3000).on('listening', () => console.log('POST /v1/domains')) // POST /v1/domains

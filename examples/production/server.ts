@@ -82,8 +82,7 @@ app.use(
     },
   }),
 )
-const server = app.listen(PORT, error => {
-  if (error) throw error
+const server = app.listen(PORT).on('listening', () => {
   log('listening', { address: server.address() })
 })
 // Load balancers keep idle connections for up to ten minutes. One that this server closes first may lose a call.

@@ -106,14 +106,6 @@ async function bind(host = '127.0.0.1', at = 0) {
   }
 }
 
-/** A port that both transports may bind. */
-export async function findFreePort(): Promise<number> {
-  const { tcp, udp, port } = await bind()
-  tcp.close()
-  udp.close()
-  return port
-}
-
 /** @param values Each is one string or several of a TXT record. */
 export const txt = (
   name: string,

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { findFreePort } from './dns-server.ts'
+import { findFreePort } from '../free-port.ts'
 
 /** Name servers of Debian: for each, how to start it, and what its configuration needs to run without its service. */
 const programs = {

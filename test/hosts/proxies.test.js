@@ -9,7 +9,7 @@ import { existsSync } from 'node:fs'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { createServer as createHttp2Server } from 'node:http2'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -22,6 +22,7 @@ import { domainsHandler } from 'domain-registration/fetch'
 import express from 'express'
 import fastify from 'fastify'
 import { Hono } from 'hono'
+import { findFreePort } from '../free-port.ts'
 
 const keys = createMemoryKeyStore()
 const { key, hash } = await generateApiKey({ type: 'team', id: '1' })
@@ -88,14 +89,6 @@ async function accepts(address) {
   } finally {
     socket.destroy()
   }
-}
-
-async function findFreePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address()
-  await new Promise(resolve => server.close(resolve))
-  return port
 }
 
 /** Functions that start a proxy in front of a port, and return where it listens. */

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Pool, PoolOptions } from 'mysql2/promise'
-import { findFreePort } from '../postgres/free-port.ts'
+import { findFreePort } from '../free-port.ts'
 
 /** A real MariaDB that can be killed and restarted on its data. */
 export interface MariadbServer {

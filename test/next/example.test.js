@@ -7,7 +7,7 @@ import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } fr
 import { createServer } from 'node:http'
 import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { findFreePort } from '../postgres/free-port.ts'
+import { findFreePort } from '../free-port.ts'
 import { startServer } from '../postgres/server.ts'
 
 const examples = join(import.meta.dirname, '../../examples')

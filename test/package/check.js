@@ -7,10 +7,10 @@ import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { findFreePort } from '../free-port.ts'
 import { findDefinitions } from './definitions.js'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
@@ -206,12 +206,4 @@ async function compareAnswer(folder, start, answer) {
     process.kill(-server.pid) // the whole group, including the processes of npx
     await exit
   }
-}
-
-async function findFreePort() {
-  const server = createServer().listen(0)
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  return port
 }

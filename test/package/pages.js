@@ -6,10 +6,10 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { findFreePort } from '../free-port.ts'
 import { startServer } from '../postgres/server.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -19,21 +19,17 @@ const read = file => readFileSync(join(root, file), 'utf8')
 const findBlocks = page =>
   [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language, text]) => ({ language, text }))
 
-const findFreePort = () =>
-  new Promise(resolve => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address()
-      server.close(() => resolve(port))
-    })
-  })
-
 /** Functions that stand for a reader, who has several terminals and waits for a program's first line. */
 const prelude = `
 set -euo pipefail
 export KEY= PROCESSES=
 trap 'kill $PROCESSES 2> /dev/null || true' EXIT
 start() { NODE_OPTIONS="$LOADER" "\${@:2}" > "$1" 2>&1 & PROCESSES="$PROCESSES $!"; }
-listening() { for _ in $(seq 600); do grep -q . "$1" && return; sleep 0.1; done; cat "$1" >&2; exit 1; }
+listening() {
+  for _ in $(seq 600); do grep -qE '^POST|^curl|"listening"' "$1" && return; sleep 0.1; done
+  cat "$1" >&2
+  exit 1
+}
 only() {
   if [ -n "\${ONLY:-}" ]; then kill $ONLY; wait $ONLY || true; fi
   start server.log "$@"

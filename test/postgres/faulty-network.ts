@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, connect as open, type Server, type Socket } from 'node:net'
-import { findFreePort } from './free-port.ts'
+import { findFreePort } from '../free-port.ts'
 
 type End = 'client' | 'server'
 

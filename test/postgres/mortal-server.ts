@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises'
 import { createInterface, type Interface } from 'node:readline'
 import { promisify } from 'node:util'
 import { Pool, type PoolConfig } from 'pg'
-import { findFreePort } from './free-port.ts'
+import { findFreePort } from '../free-port.ts'
 import { createFiles, READY } from './server.ts'
 
 /** A real PostgreSQL that can be killed and restarted on its data. */

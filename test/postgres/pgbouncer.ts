@@ -5,7 +5,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { PoolConfig } from 'pg'
-import { findFreePort } from './free-port.ts'
+import { findFreePort } from '../free-port.ts'
 
 /** A real PgBouncer in transaction mode, without support for prepared statements. */
 export interface PgBouncer {

@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Client, escapeIdentifier, escapeLiteral, Pool, type PoolConfig } from 'pg'
 import { migrate } from '../../src/postgres/index.ts'
+import { findFreePort } from '../free-port.ts'
 import { connectToGiven, engine, isGiven } from './engine.ts'
-import { findFreePort } from './free-port.ts'
 import { findSharedServer } from './shared-server.ts'
 
 /** A real PostgreSQL, or one of its databases, for the duration of a test file. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { counts, sample } from '../counts.ts'
-import { findFreePort } from '../postgres/free-port.ts'
+import { findFreePort } from '../free-port.ts'
 import { openDatabase, type TestServer } from '../postgres/server.ts'
 import { configurations, proxyNames, startProxy, testBehind } from '../proxies.ts'
 import { waitFor } from '../wait-for.ts'

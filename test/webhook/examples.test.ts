@@ -5,7 +5,7 @@ import type { Change } from '../../src/index.ts'
 import { manyDomains, save } from '../../src/testing/calls.ts'
 import { createWebhook } from '../../src/webhook/index.ts'
 import { createStore } from '../fixtures.ts'
-import { findFreePort } from '../postgres/free-port.ts'
+import { findFreePort } from '../free-port.ts'
 import { createMonitorProcess, secret } from './monitor-process.ts'
 
 function postSigned(url: string, body: string): Promise<Response> {

@@ -182,3 +182,24 @@ test('a call takes another team than one that has not ended, and waits only if t
     client.release()
   }
 })
+
+test('a call whose only team is held by a hanging one fails within its limit; the next takes the names', async () => {
+  const store = createPostgresWaitingStore({ database: pool, timeLimit: 300 })
+  const refusal = { code: 'invalid_domain', reason: 'x', message: 'x' } as const
+  await store.keep('1', [{ domain: 'a.com', registrableDomain: 'a.com', refusal }], {
+    wait: 0,
+    keepFor: 60_000,
+    most: 1,
+  })
+  const client = await pool.connect()
+  const query = (text: string, values: unknown[]) => client.query(text, values)
+  try {
+    await client.query('BEGIN')
+    await createPostgresWaitingStore({ database: { query } }).take({ limit: 50, lease: 60_000 })
+    await expect(store.take({ limit: 50, lease: 60_000 })).rejects.toThrow(/lock timeout|time limit/)
+    await client.query('ROLLBACK')
+    await waitFor(async () => expect(await store.take({ limit: 50, lease: 60_000 })).toMatchObject([{ tries: 1 }]))
+  } finally {
+    client.release()
+  }
+})

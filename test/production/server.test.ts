@@ -93,7 +93,7 @@ for (const proxy of sample(proxyNames, counts.proxies))
       const env = { DATABASE_URL: toUrl(database.config) }
       const receiver = await start('receiver.ts', env)
       // nginx and HAProxy send a call again. Caddy asks each second whether a server is ready.
-      const DRAIN = proxy === 'caddy' ? '2500' : '0'
+      const DRAIN = proxy === 'caddy' ? '5000' : '0'
       const ports = [await findFreePort(), await findFreePort()]
       const startReplica = (port: number) =>
         start('server.ts', { ...env, DRAIN, PORT: String(port), WEBHOOK_URL: `${receiver.origin}/` })
@@ -139,9 +139,11 @@ for (const proxy of sample(proxyNames, counts.proxies))
         replicas[index]?.signal('SIGTERM')
         expect((await replicas[index]?.exited)?.[0]).toBe(0)
         await someMore()
-        replicas[index] = await startReplica(port)
+        const replica = await startReplica(port)
+        replicas[index] = replica
+        // Caddy asks each second whether a server is ready again. Until then, it would have none without the other one.
+        await waitFor(() => expect(replica.printed()).toContain('"event":"call"'))
       }
-      await someMore()
       expect(lost).toEqual([])
       replicas[0]?.signal('SIGKILL')
       await someMore()

@@ -19,7 +19,7 @@ const read = file => readFileSync(join(root, file), 'utf8')
 const findBlocks = page =>
   [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language, text]) => ({ language, text }))
 
-/** Functions that stand for a reader, who has several terminals and waits for a program's first line. */
+/** Functions that stand for a reader, who has several terminals and waits until a program says that it listens. */
 const prelude = `
 set -euo pipefail
 export KEY= PROCESSES=

@@ -144,6 +144,7 @@ for (const proxy of sample(proxyNames, counts.proxies))
         // Caddy asks each second whether a server is ready again. Until then, it would have none without the other one.
         await waitFor(() => expect(replica.printed()).toContain('"event":"call"'))
       }
+      await someMore()
       expect(lost).toEqual([])
       replicas[0]?.signal('SIGKILL')
       await someMore()

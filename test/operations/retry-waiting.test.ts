@@ -18,9 +18,9 @@ import {
   type WaitingDomain,
   type WaitingStore,
 } from '../../src/index.ts'
-import { createPostgresWaitingStore, migrate } from '../../src/postgres/index.ts'
+import { createPostgresWaitingStore } from '../../src/postgres/index.ts'
 import { createSqliteWaitingStore } from '../../src/sqlite/index.ts'
-import { openDatabase, type TestServer } from '../postgres/server.ts'
+import { openDatabaseWithTables, type TestServer } from '../postgres/server.ts'
 import { createRandom } from '../random.ts'
 import { openDatabase as openFile } from '../sqlite/open-database.ts'
 import { createVirtualTime } from '../virtual-time.ts'
@@ -36,10 +36,9 @@ interface Backend {
 
 let server: TestServer
 let pool: Pool
-let number = 0
 
 beforeAll(async () => {
-  server = await openDatabase()
+  server = await openDatabaseWithTables()
   pool = server.createPool()
 })
 afterAll(async () => {
@@ -75,14 +74,12 @@ const backends: Record<string, () => Promise<Backend>> = {
     }
   },
   async PostgreSQL() {
-    number += 1
-    const schema = `waiting_${number}`
-    await migrate({ database: pool, schema })
+    await pool.query('DELETE FROM domain_registration.waiting')
     return {
-      waiting: createPostgresWaitingStore({ database: pool, schema }),
+      waiting: createPostgresWaitingStore({ database: pool }),
       async pass(milliseconds) {
         const set = TIMES.map(time => `${time} = ${time} - interval '${milliseconds} milliseconds'`)
-        await pool.query(`UPDATE ${schema}.waiting SET ${set}`)
+        await pool.query(`UPDATE domain_registration.waiting SET ${set}`)
       },
     }
   },

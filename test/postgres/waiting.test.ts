@@ -15,6 +15,8 @@ beforeAll(async () => {
   pool = server.createPool()
 })
 afterAll(() => server.stop())
+/** A store whose calls wait for each other for as long as a busy machine needs. */
+const createStore = () => createPostgresWaitingStore({ database: pool, timeLimit: 150_000 })
 beforeEach(() => pool.query('DELETE FROM domain_registration.names; DELETE FROM domain_registration.waiting'))
 
 const toCheck =
@@ -48,13 +50,13 @@ test.each(['COMMIT', 'ROLLBACK'])('in a transaction of the application, names wa
   } finally {
     client.release()
   }
-  const outside = createPostgresWaitingStore({ database: pool })
+  const outside = createStore()
   const names = (await outside.list('1')).map(({ domain }) => domain)
   expect(names).toEqual(end === 'COMMIT' ? ['b.com'] : [])
 })
 
 test('a name that a transaction of the application registers waits outside it until the COMMIT', async () => {
-  const waiting = createPostgresWaitingStore({ database: pool })
+  const waiting = createStore()
   const refusal = { code: 'invalid_domain', reason: 'x', message: 'x' } as const
   const name = { domain: 'a.com', registrableDomain: 'a.com', refusal }
   await waiting.keep('1', [name], { wait: 0, keepFor: 1000, most: 9 })
@@ -110,7 +112,7 @@ test('without the option, a refusal that waits costs no statement more than one 
 
 test('senders, deleters and takers at once do not deadlock, and no name is lost', async () => {
   const domains = Array.from({ length: 40 }, (_, index) => `n${index}.example.com`)
-  const stores = [1, 2, 3].map(() => createPostgresWaitingStore({ database: pool }))
+  const stores = [1, 2, 3].map(createStore)
   const refusal = { code: 'invalid_domain', reason: 'x', message: 'x' } as const
   const names = domains.map(domain => ({ domain, registrableDomain: 'example.com', refusal }))
   const options = { wait: 0, keepFor: 1000, most: 40 }
@@ -145,7 +147,7 @@ test.each([
   [50, [0, 0, 0, 50]],
   [120, [0, 20, 50, 50]],
 ])('simultaneous calls take %i due names of a team one after another, so their order is kept', async (count, taken) => {
-  const store = createPostgresWaitingStore({ database: pool })
+  const store = createStore()
   const refusal = { code: 'invalid_domain', reason: 'x', message: 'x' } as const
   const domains = Array.from({ length: count }, (_, index) => `n${index}.example.com`)
   const names = domains.map(domain => ({ domain, registrableDomain: 'example.com', refusal }))
@@ -157,7 +159,7 @@ test.each([
 })
 
 test('a call takes another team than one that has not ended, and waits only if there is no other', async () => {
-  const store = createPostgresWaitingStore({ database: pool })
+  const store = createStore()
   const refusal = { code: 'invalid_domain', reason: 'x', message: 'x' } as const
   const client = await pool.connect()
   const query = (text: string, values: unknown[]) => client.query(text, values)

@@ -1,4 +1,5 @@
 import { vi } from 'vitest'
+import { PATIENCE } from './patience.ts'
 
 /**
  * Waits until a check passes, for nearly as long as a test may take: how fast a machine is does not matter. If the
@@ -6,5 +7,5 @@ import { vi } from 'vitest'
  */
 export const waitFor = <Value>(
   check: () => Value | Promise<Value>,
-  { timeout = 150_000, interval = 20 } = {},
+  { timeout = PATIENCE, interval = 20 } = {},
 ): Promise<Value> => vi.waitFor(check, { timeout, interval })

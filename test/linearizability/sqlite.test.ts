@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createSqliteStore, type SqliteStore } from '../../src/sqlite/index.ts'
 import { counts, seed } from '../counts.ts'
+import { PATIENCE } from '../patience.ts'
 import { createRandom } from '../random.ts'
 import { createFolder } from '../sqlite/create-folder.ts'
 import { findTeam, limits, race } from './race.ts'
@@ -12,7 +13,7 @@ const REGISTRABLE_DOMAINS = ['a.com', 'b.github.io']
 test('simultaneous calls over three connections to one SQLite file are linearizable', async () => {
   const random = createRandom(seed)
   const stores = Array.from({ length: 3 }, () =>
-    createSqliteStore({ database: open('registrations.db'), findTeam, synchronous: 'normal' }),
+    createSqliteStore({ database: open('registrations.db'), findTeam, timeLimit: PATIENCE, synchronous: 'normal' }),
   )
   const clients = ['A', 'B', 'C', 'D', 'E', 'F'].map((name, index) => ({
     name,

@@ -15,6 +15,7 @@ import type { ManagedStoreOptions } from '../../src/store/index.ts'
 import { manyDomains, save } from '../../src/testing/calls.ts'
 import { letOthersRun } from '../../src/time/let-others-run.ts'
 import { createStore, rejection, team1, teams } from '../fixtures.ts'
+import { PATIENCE } from '../patience.ts'
 import { openDatabase, type TestServer } from '../postgres/server.ts'
 import { createFolder } from '../sqlite/create-folder.ts'
 
@@ -36,7 +37,7 @@ const openers: readonly [name: string, prepare: () => Promise<(options?: Options
     'SQLite',
     async () => {
       const file = `transfer-${++files}.db`
-      return options => createSqliteStore({ database: open(file), findTeam, ...options })
+      return options => createSqliteStore({ database: open(file), findTeam, timeLimit: PATIENCE, ...options })
     },
   ],
   [
@@ -44,7 +45,8 @@ const openers: readonly [name: string, prepare: () => Promise<(options?: Options
     async () => {
       const schema = `transfer ${++files}`
       await migrate({ database: server.createPool(), schema })
-      return options => createPostgresStore({ database: server.createPool({ max: 4 }), schema, findTeam, ...options })
+      const common = { schema, findTeam, timeLimit: PATIENCE }
+      return options => createPostgresStore({ database: server.createPool({ max: 4 }), ...common, ...options })
     },
   ],
 ]

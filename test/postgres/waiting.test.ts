@@ -2,6 +2,7 @@ import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type CheckNames, deleteDomains, registerDomains } from '../../src/index.ts'
 import { createPostgresStore, createPostgresWaitingStore } from '../../src/postgres/index.ts'
+import { PATIENCE } from '../patience.ts'
 import { waitFor } from '../wait-for.ts'
 import { openDatabaseWithTables, type TestServer } from './server.ts'
 
@@ -15,8 +16,7 @@ beforeAll(async () => {
   pool = server.createPool()
 })
 afterAll(() => server.stop())
-/** A store whose calls wait for each other for as long as a busy machine needs. */
-const createStore = () => createPostgresWaitingStore({ database: pool, timeLimit: 150_000 })
+const createStore = () => createPostgresWaitingStore({ database: pool, timeLimit: PATIENCE })
 beforeEach(() => pool.query('DELETE FROM domain_registration.names; DELETE FROM domain_registration.waiting'))
 
 const toCheck =

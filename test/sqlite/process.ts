@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createSqliteStore } from '../../src/sqlite/index.ts'
+import { PATIENCE } from '../patience.ts'
 import { openDatabase } from './open-database.ts'
 
 /**
@@ -13,6 +14,7 @@ const open = (file: string) =>
   createSqliteStore({
     database: openDatabase(file),
     findTeam: () => null,
+    timeLimit: PATIENCE,
     async synchronize(changes) {
       if (pushed.length === 0) {
         process.send?.('pushing')

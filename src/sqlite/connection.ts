@@ -208,6 +208,8 @@ const LONGEST_PAUSE = 10
 function createWriteQueue(): WriteQueue {
   /** Functions that attempt a call, and return whether the call is over. */
   const waiting = createTeamLines<() => boolean>()
+  /** How many calls wait, including the one that retries. */
+  let count = 0
   let isServing = false
   let lock: unknown = new Error('database is locked')
 
@@ -224,6 +226,11 @@ function createWriteQueue(): WriteQueue {
   function wait<T>({ work, teamId = '', timeLimit }: Call<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       let isOver = false
+      function end(): void {
+        isOver = true
+        count -= 1
+        clearTimeout(timer)
+      }
       function attempt(): boolean {
         if (isOver) return true
         try {
@@ -232,15 +239,16 @@ function createWriteQueue(): WriteQueue {
           if (isLocked(error)) return false
           reject(explainFailure(error))
         }
-        clearTimeout(timer)
+        end()
         return true
       }
       if (!waiting.add(teamId, attempt)) {
         reject(new Error('Too many calls of one team wait for the SQLite database already'))
         return
       }
+      count += 1
       const timer = setTimeout(() => {
-        isOver = true
+        end()
         waiting.delete(teamId, attempt)
         reject(explainFailure(lock))
       }, timeLimit)
@@ -261,7 +269,7 @@ function createWriteQueue(): WriteQueue {
   }
 
   return {
-    take: call => (isServing ? wait : tryAtOnce)(call),
+    take: call => (count > 0 ? wait : tryAtOnce)(call),
     takeFirst: tryAtOnce,
   }
 }

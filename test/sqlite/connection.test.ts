@@ -301,6 +301,18 @@ describe('with fake timers', () => {
     await pass(10_000)
     expect(await later).toMatchObject([{ domain: 'b.com' }])
   })
+
+  test('a call after those that have all reached their time limits is attempted without a pause', async () => {
+    const { store, second: hasty, other } = openHeld('over.db', { timeLimit: 98 })
+    const late = rejection(save(hasty, '1', ['late.com']))
+    await pass(98)
+    expect(await late).toMatchObject({ message: expect.stringContaining('for longer than the time limit') })
+    other.exec('COMMIT')
+    const saved: unknown[] = []
+    void save(store, '1', ['next.com']).then(names => saved.push(...names))
+    await turnOfEventLoop()
+    expect(saved).toMatchObject([{ domain: 'next.com' }])
+  })
 })
 
 /** SQLite in WebAssembly has no write-ahead log, so a lock blocks readers too. */

@@ -16,8 +16,9 @@ beforeAll(async () => {
   pool = server.createPool()
 })
 afterAll(() => server.stop())
-const createStore = () => createPostgresWaitingStore({ database: pool, timeLimit: PATIENCE })
 beforeEach(() => pool.query('DELETE FROM domain_registration.names; DELETE FROM domain_registration.waiting'))
+
+const createStore = () => createPostgresWaitingStore({ database: pool, timeLimit: PATIENCE })
 
 const toCheck =
   (waits: boolean): CheckNames =>
